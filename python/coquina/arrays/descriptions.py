@@ -138,7 +138,7 @@ def stored(attributes: Mapping[str, Any], names: tuple[str, ...] | None, coordin
         has_name = name not in _RESERVED and 0 < len(name.encode()) <= _NAME_BYTES_MAX
         fits = has_name and len(found) < _OWN_LAYERS_MAX
         (found if fits else more)[name] = _kept(value)
-    if names is not None:
+    if names:
         found[AXES] = list(names)
     if more:
         found[MORE] = more

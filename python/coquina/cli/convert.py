@@ -3,11 +3,11 @@
 Arrays: .npy .npz .blp .b2nd .h5, and .raw and .bin for raw bytes. Tables: .h5, .csv, .parquet, .feather,
 .jsonl, .npy, and directories, whose names have no extension. Images: .tif .png .jp2, with Pillow and
 tifffile; a folder of images is a stack, and frames/%04d.png writes a file for each image. A dataset or
-table of an HDF5 file is FILE.h5:/path; existing files keep their other contents. The default path is /data or
-/table. Records become a table with --layout. A whole HDF5
-or NetCDF-4 file or store (.b2d, .b2z), or a group of one, is converted with all groups, arrays, tables and
-attributes. Unknown extensions raise an error, as do data that the format cannot hold; with --dtype any file
-is read as raw bytes.
+table of an HDF5 file or of a store is FILE.h5:/path, FILE.b2z:/path, FILE.b2d:/path; existing files keep
+their other contents. The default path is /data or /table. Records become a table with --layout, and in
+stores. A whole HDF5 or NetCDF-4 file or store, or a group of one, is converted with all groups, arrays,
+tables and attributes. Unknown extensions raise an error, as do data that the format cannot hold; with
+--dtype any file is read as raw bytes.
 
 Examples:
   coquina convert climate.npy climate.b2nd
@@ -17,6 +17,7 @@ Examples:
   coquina convert floats.raw floats.b2nd --dtype "<f4" --shape 100,200 --threads 2
   coquina convert run.h5:/images/raw raw.b2nd --access rows --json
   coquina convert climate.b2nd new.h5:/model/climate
+  coquina convert climate.npy run.b2z:/model/climate    into a store, which keeps what it has
   coquina convert run.h5 run.b2z                        all that is in it
   coquina convert climate.npy loose.b2nd --max-error 0.05
   coquina convert run.h5:/images/raw raw.tif
@@ -59,12 +60,13 @@ from coquina.cli import (
     tuning_options,
 )
 from coquina.cli.outputs import new_file
-from coquina.cli.row_files import STORES
 from coquina.hdf5 import File
 from coquina.hdf5.scales import add_attributes, add_axes
 
 if TYPE_CHECKING:
     import argparse
+
+    from coquina.hdf5_names import Place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +100,8 @@ def run(options: argparse.Namespace) -> None:
     )
     outputs.check(options.output)
     target = hdf5_paths.new_place(options.output, "/data")
-    if target is None and os.path.exists(options.output) and not options.force:
+    store = store_paths.new_place(options.output, "/data")
+    if target is None and os.path.lexists(options.output) and not options.force:
         raise FileExistsError(f"{options.output} exists; --force replaces it")
     with ExitStack() as stack:
         options.file, key = _with_key(options.file)
@@ -113,14 +116,14 @@ def run(options: argparse.Namespace) -> None:
             dropped = f"; left out: {', '.join(said['dropped'])}" if said["dropped"] else ""
             arguments.report(said, f"{said['output']}: {counts}{dropped}", options)
             return
-        if options.output.lower().endswith(STORES) and options.layout is None:
-            options.layout = "columns"
         rows = convert_tables.rows_of(options, stack)
+        if rows is not None and convert_tables.is_for_arrays(options):
+            rows = stack.enter_context(convert_tables.as_table(rows, options))
         source = sources.load(options, stack) if rows is None else rows
         if key is not None:
             source = _part(source, key, options)
             rows = None if rows is None or source.dtype.names is None else source
-        if rows is not None or convert_tables.is_wanted(options):
+        if rows is not None or convert_tables.is_wanted(source, options):
             lossy_options.refuse(options, "rows take bounds by column, which `coquina.create_table` knows")
             said = convert_tables.convert(source, options)
             if said is not None:
@@ -128,7 +131,7 @@ def run(options: argparse.Namespace) -> None:
                 arguments.report(said, sentence, options)
                 return
             source = convert_tables.array_of(source, options)
-        _convert(source, target, options)
+        _convert(source, target or store, options)
 
 
 def _with_key(text: str) -> tuple[str, Any]:
@@ -148,16 +151,17 @@ def _part(source: Any, key: Any, options: argparse.Namespace) -> Any:
     return part[:] if tables.is_table(source) and isinstance(key, str) else part
 
 
-def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Namespace) -> None:
+def _convert(source: Any, target: Place | None, options: argparse.Namespace) -> None:
     extension = Path(options.output).suffix
     if target is None and not extension:
         raise ValueError(f"{options.output}: a directory can only hold a table; {outputs.kinds()}")
-    if target is None:
+    is_store = store_paths.new_place(options.output, "/") is not None
+    if target is None or is_store:
         outputs.check_items(np.dtype(source.dtype), options.output)
     dropped = [] if target is not None or extension == ".b2nd" else _dropped(source, options.output)
     paths = _written(source, target, extension, options)
     path = options.output if target is None else target.file
-    found = [Path(one) for one in paths] or [Path(path), *Path(path).glob("*")]
+    found = [Path(one) for one in paths] or [Path(path), *Path(path).rglob("*")]
     written = sum(one.stat().st_size for one in found)
     nbytes = math.prod(source.shape) * source.dtype.itemsize
     sentence = f"{options.output}: {source.dtype} {source.shape}, {human(written)}"
@@ -167,13 +171,13 @@ def _convert(source: Any, target: hdf5_paths.Place | None, options: argparse.Nam
     arguments.report(result, sentence, options)
 
 
-def _written(
-    source: Any, target: hdf5_paths.Place | None, extension: str, options: argparse.Namespace
-) -> list[str]:
+def _written(source: Any, target: Place | None, extension: str, options: argparse.Namespace) -> list[str]:
     """Write an array to what the output is, and return the files of a plain one."""
     encoding = _encoding(options)
     bound = lossy_options.bound_of(options)
-    if target is not None:
+    if target is not None and store_paths.new_place(options.output, "/") is not None:
+        _add_array(target, source, encoding, options)
+    elif target is not None:
         add_dataset(target, source, encoding, options)
     elif extension == ".b2nd":
         coquina.asarray(
@@ -226,9 +230,17 @@ def _write_plain(source: Any, extension: str, options: argparse.Namespace) -> li
     return [options.output]
 
 
-def add_dataset(
-    target: hdf5_paths.Place, source: Any, encoding: dict[str, Any], options: argparse.Namespace
-) -> None:
+def _add_array(target: Place, source: Any, encoding: dict[str, Any], options: argparse.Namespace) -> None:
+    """Write an array in a store of python-blosc2, which is made if there is none."""
+    # A store that is named alone is replaced as a whole.
+    is_new = target.file == options.output
+    bound = lossy_options.bound_of(options)
+    cut = {"chunks": options.chunks, "blocks": options.blocks}
+    with store_paths.replaced(target, is_forced=options.force, is_new=is_new) as (store, name):
+        store.create_dataset(name, data=source, lossy=bound, **cut, **encoding)
+
+
+def add_dataset(target: Place, source: Any, encoding: dict[str, Any], options: argparse.Namespace) -> None:
     """Write an array as a dataset of an HDF5 file, which is made if there is none."""
     hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 import coquina
+from coquina.arrays.descriptions import description_of
 from coquina.cli import hdf5_paths, store_paths, tables, tuning_options
 from coquina.cli.outputs import new_file
-from coquina.cli.row_files import CSV, FEATHER, PARQUET, ROWS, STORES, is_rows, rows_in
+from coquina.cli.row_files import CSV, FEATHER, PARQUET, ROWS, has_nested, is_rows, rows_in
 from coquina.hdf5 import File
 
 if TYPE_CHECKING:
@@ -46,31 +47,42 @@ def rows_of(options: argparse.Namespace, stack: ExitStack) -> Any:
         return found if tables.is_table(found) else None
     if (place := store_paths.place(options.file)) is not None:
         found = stack.enter_context(store_paths.opened(place))
-        if store_paths.is_group(found) and len(found) == 1:
-            found = found[next(iter(found))]
+        if place.path == "/" and store_paths.is_group(found):
+            found = store_paths.only_one(found)
         return found if tables.is_table(found) else None
     return None
 
 
-def is_wanted(options: argparse.Namespace) -> bool:
-    """Whether a table, or a file of rows, is to be written whatever comes in."""
-    return options.layout is not None or options.output.lower().endswith(ROWS)
+def is_wanted(source: Any, options: argparse.Namespace) -> bool:
+    """Whether a table, or a file of rows, is to be written: stores have records as tables."""
+    if options.layout is not None or options.output.lower().endswith(ROWS):
+        return True
+    return store_paths.new_place(options.output, "/") is not None and source.dtype.names is not None
+
+
+def is_for_arrays(options: argparse.Namespace) -> bool:
+    """Whether the output holds an array, and no table."""
+    return options.output.lower().endswith((".npy", ".npz", ".blp", ".b2nd"))
 
 
 def convert(rows: Any, options: argparse.Namespace) -> dict[str, Any] | None:
     """Write rows, and return a summary; None where the output is for arrays."""
     output = options.output.lower()
+    attributes: dict[str, Any] = {}
     if isinstance(rows, coquina.Array):
-        rows = np.asarray(rows)
+        attributes, rows = description_of(rows)[0], np.asarray(rows)
     if output.endswith(ROWS):
-        with _as_table(rows, options) as table:
+        with as_table(rows, options) as table:
             count = _write_rows(table, options.output)
             return {"output": options.output, "rows": count, "columns": len(table.columns)}
     if (target := hdf5_paths.new_place(options.output, "/table")) is not None:
-        return _into_file(rows, target, options)
-    if not Path(output).suffix or output.endswith(STORES):
+        return _into_file(rows, target, options, attributes)
+    if (target := store_paths.new_place(options.output, "/")) is not None and target.path.strip("/"):
+        return _into_store(rows, target, options, attributes)
+    if not Path(output).suffix or target is not None:
         stored = _storing(options)
         with coquina.create_table(options.output, rows, overwrite=options.force, **stored) as table:
+            table.attrs.update(attributes)
             return _said(table, options)
     if not tables.is_table(rows):
         raise ValueError(f"{options.output}: rows become tables (.h5, or a directory), and {', '.join(ROWS)}")
@@ -91,13 +103,27 @@ def _storing(options: argparse.Namespace) -> dict[str, Any]:
     return known | tuning_options.words_of(options)
 
 
-def _into_file(rows: Any, target: hdf5_paths.Place, options: argparse.Namespace) -> dict[str, Any]:
+def _into_store(
+    rows: Any, target: store_paths.Place, options: argparse.Namespace, attributes: dict[str, Any]
+) -> dict[str, Any]:
+    """Write a table in a store of python-blosc2, which is made if there is none."""
+    stored = {name: value for name, value in _storing(options).items() if name != "layout"}
+    with store_paths.replaced(target, is_forced=options.force) as (store, name):
+        table = store.create_table(name, rows, **stored)
+        table.attrs.update(attributes)
+        return _said(table, options)
+
+
+def _into_file(
+    rows: Any, target: hdf5_paths.Place, options: argparse.Namespace, attributes: dict[str, Any]
+) -> dict[str, Any]:
     """Write a table in an HDF5 file, which is made if there is none."""
     hdf5_paths.check_new(target, is_forced=options.force)
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
         # Under another name first, so that what is there is lost only once this is complete.
         name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
         with file.create_table(name, rows, **_storing(options)) as table:
+            table.attrs.update(attributes)
             said = _said(table, options)
         if target.path in file:
             del file[target.path]
@@ -116,13 +142,14 @@ def _write_rows(table: Table, output: str) -> int:
 
 
 @contextmanager
-def _as_table(rows: Any, options: argparse.Namespace) -> Generator[Table]:
+def as_table(rows: Any, options: argparse.Namespace) -> Generator[Table]:
     """Give rows as a table, one for the time being if they are none."""
     if tables.is_table(rows):
         yield rows
         return
     with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(options.output))) as folder:
-        path = os.path.join(folder, "rows")
+        # Lists, structs, bytes of any length and rows with axes have a kind of column in stores only.
+        path = os.path.join(folder, "rows.b2d" if has_nested(rows) else "rows")
         with coquina.create_table(path, rows, codec="lz4", level=1) as table:
             yield table
 
@@ -160,4 +187,5 @@ def _check_columns(table: Table, options: argparse.Namespace) -> None:
 def array_of(table: Table, options: argparse.Namespace) -> Any:
     """Return a table's records as an array: for outputs that know no tables."""
     _check_columns(table, options)
-    return table.dataset if table.records is not None else table.to_numpy()
+    is_stored = table.records is not None and table.dataset.dtype == table.dtype
+    return table.dataset if is_stored else table.to_numpy()

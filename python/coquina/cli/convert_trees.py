@@ -89,9 +89,11 @@ def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, An
             made = target.create_dataset(name, data=node, **encoding)
             if hasattr(target, "h5"):
                 attributes, names, coordinates = description_of(node)
-                add_attributes(made.h5, attributes, getattr(node, "h5", None))
+                # Of items without a number, such as opaque bytes, h5py's dataset is made.
+                h5 = getattr(made, "h5", made)
+                add_attributes(h5, attributes, getattr(node, "h5", None))
                 # An array of one axis that has its name is the scale of others.
-                axes.append((names != (name,), made.h5, names, coordinates))
+                axes.append((names != (name,), h5, names, coordinates))
         else:
             said["dropped"].append(f"{source.name.rstrip('/')}/{name}")
     for _, dataset, names, coordinates in sorted(axes, key=itemgetter(0)):

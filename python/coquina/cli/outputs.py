@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coquina import disk
-from coquina.cli import hdf5_paths
+from coquina.cli import hdf5_paths, store_paths
 from coquina.cli.image_files import EXTENSIONS as IMAGES
 from coquina.cli.inputs import PLAIN, is_url
 from coquina.cli.row_files import ROWS, STORES
@@ -41,6 +41,8 @@ def check(output: str) -> None:
         raise ValueError(f"{output}: remote files can only be read; write a local file and copy it there")
     known = (*ARRAYS, *STORES, *ROWS, *IMAGES, *PLAIN)
     if output.lower().endswith(known) or hdf5_paths.new_place(output, "/data") is not None:
+        return
+    if store_paths.new_place(output, "/data") is not None:
         return
     if Path(output).suffix:
         raise ValueError(f"{output}: unknown extension; {kinds()}")

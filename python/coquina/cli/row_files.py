@@ -42,6 +42,15 @@ def is_writable(output: str) -> bool:
     return output.lower().endswith((*ROWS, *STORES)) or not os.path.splitext(output)[1]
 
 
+def has_nested(rows: Any) -> bool:
+    """Whether rows have lists, structs, axes or bytes of any length: Arrow data, or records of NumPy."""
+    if (dtype := getattr(rows, "dtype", None)) is not None:
+        return any(dtype[name].subdtype is not None for name in dtype.names or ())
+    from coquina.tables.files import is_nested
+
+    return any(is_nested(field.type) for field in rows.schema)
+
+
 def rows_in(file: str, columns: Sequence[str] | None = None) -> Any:
     """Return the rows of such a file, as Arrow data. columns: only these, of Parquet."""
     from coquina.tables.files import csv_rows, feather_rows, json_rows, parquet_rows

@@ -43,6 +43,8 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         return found
     if (place := store_paths.place(options.file)) is not None:
         found = stack.enter_context(store_paths.opened(place))
+        if place.path == "/" and store_paths.is_group(found):
+            found = store_paths.only_one(found)
         if not isinstance(found, coquina.Array):
             hint = f"`coquina ls {place.file}` lists what there is; write {place.file}:/path"
             raise ValueError(f"{options.file} is not an array; {hint}")

@@ -6,6 +6,7 @@ In: text. Out: the store, and what is at the path in it; facts of it.
 from __future__ import annotations
 
 import os
+import secrets
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,7 +18,9 @@ from coquina.hdf5_names import Place
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-SUFFIXES = (".b2z", ".b2d", ".b2e")
+#: Stores that are written.
+WRITTEN = (".b2z", ".b2d")
+SUFFIXES = (*WRITTEN, ".b2e")
 
 
 def place(text: str) -> Place | None:
@@ -32,6 +35,17 @@ def place(text: str) -> Place | None:
     return None
 
 
+def new_place(text: str, default: str) -> Place | None:
+    """Return the place that `text` names as an output; None if its file is no store that can be written.
+
+    default: the path where the text has none.
+    """
+    if text.lower().endswith(WRITTEN):
+        return Place(text, default)
+    file, colon, path = text.rpartition(":")
+    return Place(file, path) if colon and path.strip("/") and file.lower().endswith(WRITTEN) else None
+
+
 def _is_store(path: str) -> bool:
     """Whether this is a store: a directory by what is in it, a file by its name and first bytes."""
     if os.path.isdir(path):
@@ -41,6 +55,28 @@ def _is_store(path: str) -> bool:
     with open(path, "rb") as file:
         head = file.read(10)
     return head.startswith(b"PK") or head.endswith(b"b2frame\0")
+
+
+@contextmanager
+def replaced(found: Place, *, is_forced: bool, is_new: bool = False) -> Generator[tuple[Any, str]]:
+    """Give the store of an output, which is made if there is none, and the name to write under.
+
+    is_new: all that is in the store is replaced. What is written is at the place at the end, and what was
+    there is lost only then. Raises FileExistsError, and ValueError for a group, which is not replaced.
+    """
+    path = found.path.strip("/")
+    has_store = os.path.lexists(found.file)
+    mode = "x" if not has_store else "w" if is_new else "r+"
+    with coquina.open(found.file, mode) as store:
+        if path in store and is_group(store[path]):
+            raise ValueError(f"{found.file}:{found.path} is a group, which is not replaced")
+        if path in store and not is_forced:
+            raise FileExistsError(f"{found.file}:{found.path} exists; --force replaces it")
+        name = f"{path}_{secrets.token_hex(4)}"
+        yield store, name
+        if path in store:
+            del store[path]
+        store.move(name, path)
 
 
 @contextmanager
@@ -57,6 +93,15 @@ def opened(found: Place, *, verify: bool = True) -> Generator[Any]:
             raise ValueError(f"{found.file}: there is no {found.path}; at the top it has: {names}")
         else:
             yield top[found.path]
+
+
+def only_one(top: Any) -> Any:
+    """Return the one array, table or list of values below a group; None if there are more, or none."""
+    names: list[str] = []
+    top.visit(names.append)
+    nodes = (node for name in names if not is_group(node := top[name]))
+    found = next(nodes, None)
+    return found if next(nodes, None) is None else None
 
 
 def is_group(node: Any) -> bool:
@@ -153,4 +198,15 @@ def _sizes(node: Any) -> dict[str, Any]:
     return {"nbytes": node.nbytes, "cbytes": node.cbytes, "cratio": cratio}
 
 
-__all__ = ["Place", "describe", "is_group", "listed", "opened", "place", "with_key"]
+__all__ = [
+    "Place",
+    "describe",
+    "is_group",
+    "listed",
+    "new_place",
+    "only_one",
+    "opened",
+    "place",
+    "replaced",
+    "with_key",
+]

@@ -47,6 +47,8 @@ class CTableLayout(Layout):
     """The columns of a table of python-blosc2. changes: None if it is only read."""
 
     kind = "columns"
+    #: Names of columns have dots where they lie below others.
+    is_dotted = True
 
     def __init__(
         self,

@@ -107,7 +107,8 @@ def _is_store(path: str) -> bool:
 
 def _write(folder: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -> None:
     storage = column_storage(new.storage, new.expected_rows)
-    columns = {path: _Column(_leaf(path, spec), folder, storage) for path, spec in leaves_of(schema).items()}
+    leaves = {path: _leaf(path, spec, new) for path, spec in leaves_of(schema).items()}
+    columns = {path: _Column(spec, folder, storage) for path, spec in leaves.items()}
     if not columns:
         raise ValueError("create_table: a table needs a column")
     rows = 0
@@ -131,8 +132,10 @@ def _write(folder: str, schema: Schema, parts: Iterator[Batch], new: NewTable) -
         _put_frame(f"{folder}/{TABLE_ATTRS}.b2f", attrs)
 
 
-def _leaf(path: str, spec: ColumnSpec) -> ColumnSpec:
+def _leaf(path: str, spec: ColumnSpec, new: NewTable) -> ColumnSpec:
     """Return a column as it is called: those below a nested one have dots in their names."""
+    if new.is_dotted:
+        return spec
     if "." in spec.name or "\\" in path:
         raise _unsupported(spec)
     return replace(spec, name=path.replace("/", ".") if path != spec.name else path)
@@ -224,7 +227,7 @@ def _kind(spec: ColumnSpec) -> dict[str, Any]:
     """Return how a schema describes a column. Raises UnsupportedError if it cannot."""
     dtype, kind = spec.dtype, spec.dtype.kind
     mask = {"nullable": True, "null_storage": "mask"} if spec.nullable else {}
-    if spec.categories is not None and dtype == TEXT and not spec.shape:
+    if spec.categories is not None and kind == "T" and not spec.shape:
         return {**DESCRIBED, "ordered": spec.ordered}
     has_more = spec.categories is not None or spec.enum is not None or spec.time is not None
     if has_more:
@@ -279,6 +282,8 @@ _NUMBERS = NUMBERS - {"float16"}
 def _unsupported(spec: ColumnSpec) -> UnsupportedError:
     what = "categories" if spec.categories is not None else "an enumeration" if spec.enum else str(spec.dtype)
     what = f"{what} of shape {spec.shape}" if spec.shape else what
+    is_date = spec.dtype.kind == "M" and spec.dtype.str.endswith("[D]")
+    hint = "; cast it to datetime64[s]" if is_date else "; cast it to int64" if spec.dtype.kind == "m" else ""
     return UnsupportedError(
-        f"column {spec.name!r} ({what}): a table of python-blosc2 is not written with such a column"
+        f"column {spec.name!r} ({what}): a table of python-blosc2 is not written with such a column{hint}"
     )

@@ -170,6 +170,12 @@ def json_rows(source: Any) -> Any:
     return pyarrow("json").read_json(_source(source))
 
 
+def is_nested(kind: Any) -> bool:
+    """Whether a type of Arrow is lists, structs or bytes of any length."""
+    types = pyarrow().types
+    return any(test(kind) for test in (types.is_nested, types.is_binary, types.is_large_binary))
+
+
 def _source(source: Any) -> Any:
     return cast("Any", os).fspath(source) if isinstance(source, os.PathLike) else source
 

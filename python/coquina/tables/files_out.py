@@ -34,6 +34,10 @@ def to_feather(rows: Queries, path: Any, columns: Names = None) -> int:
     return count
 
 
+#: What pyarrow calls the types of bytes.
+_BYTES = ("is_binary", "is_large_binary", "is_fixed_size_binary")
+
+
 def to_json_lines(rows: Queries, path: Any, columns: Names = None) -> int:
     """Write rows as JSON lines, times and spans of time as text of ISO 8601; return how many they were.
 
@@ -43,7 +47,7 @@ def to_json_lines(rows: Queries, path: Any, columns: Names = None) -> int:
     count = 0
     source = reader(rows, columns)
     for field in source.schema:
-        if pa.types.is_binary(field.type) or pa.types.is_fixed_size_binary(field.type):
+        if any(getattr(pa.types, name)(field.type) for name in _BYTES):
             raise ValueError(f"{field.name}: JSON has no bytes; .parquet and .feather have")
     with _new_file(path) as target, cast("Any", open)(target, "w", encoding="utf-8") as file:
         for batch in source:

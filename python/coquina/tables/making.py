@@ -63,7 +63,10 @@ LAYOUTS = ("columns", "rows")
 
 @dataclass(frozen=True, slots=True)
 class NewTable:
-    """What a new table is; see `coquina.create_table`. storage: of its arrays, in rows; lossy: by column."""
+    """What a new table is; see `coquina.create_table`. storage: of its arrays, in rows; lossy: by column.
+
+    is_dotted: names of columns are as tables of python-blosc2 have them, with dots for nested ones.
+    """
 
     layout: str = "columns"
     storage: Storage = field(default_factory=Storage)
@@ -72,6 +75,7 @@ class NewTable:
     index: tuple[str, ...] = ()
     lossy: Bounds = None
     attrs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_dotted: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for a layout that there is not, and for bounds that it cannot keep."""
@@ -328,10 +332,17 @@ def _fill(table: Table, parts: Iterator[Batch], new: NewTable) -> None:
         table.create_index(column)
 
 
+def _dotted(data: Any) -> bool:
+    """Whether rows come from a table of python-blosc2."""
+    return getattr(getattr(getattr(data, "table", data), "layout", None), "is_dotted", False) is True
+
+
 def expecting(new: NewTable, data: Any) -> NewTable:
     """Return how to store data: with its attributes, and for as many rows as it has, if that can be told."""
     given: Any = data
-    new = replace(new, attrs=attributes_of(given), title=new.title or title_of(given))
+    new = replace(
+        new, attrs=attributes_of(given), title=new.title or title_of(given), is_dotted=_dotted(data)
+    )
     # Records that come are the first of many: their chunks are as large as where nobody says anything.
     if new.expected_rows is not None or new.layout == "rows":
         return new
@@ -371,7 +382,7 @@ def copy_plan(
     name = (source.name if source.file is not None else None) or "/table" if name is None else name
     attrs = user_attributes(source)
     rows = None if new.layout == "rows" else len(plan.span)
-    new = replace(new, title=title_of(source), expected_rows=rows, attrs=attrs)
+    new = replace(new, title=title_of(source), expected_rows=rows, attrs=attrs, is_dotted=_dotted(source))
     if isinstance(target, str | os.PathLike) and _is_store(cast("Any", target)):
         if given not in (None, "/table"):
             raise UnsupportedError(f"copy to {given!r} in a store: open it, and set store[{given!r}] = table")
