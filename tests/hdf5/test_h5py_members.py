@@ -68,7 +68,7 @@ def test_a_dataset_by_options_of_h5py_is_what_h5py_makes(file, tmp_path, options
 
 
 def test_options_of_both_do_not_mix(file):
-    with pytest.raises(TypeError, match="codec beside options of h5py"):
+    with pytest.raises(TypeError, match="codec cannot be combined with options of h5py"):
         file.create_dataset("x", data=DATA, compression="gzip", codec="lz4")
     with pytest.raises(ValueError, match="nix"):
         file.create_dataset("x", data=DATA, compression="nix")
