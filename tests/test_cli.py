@@ -101,7 +101,7 @@ def test_nothing_is_overwritten_without_force(array):
         (["compress", "x.npy", "-z", "lots"], 2, "not a size"),
         (["decompress", "x.npy"], 1, "name the output"),
         (["decompress", "x.npy", "out"], 1, "reads Bloscpack files"),
-        (["frobnicate"], 2, "invalid choice"),
+        (["frobnicate"], 2, "there is no command"),
         (["info"], 2, "required"),
     ],
 )
