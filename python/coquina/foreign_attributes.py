@@ -30,7 +30,6 @@ ARRAYS: Mapping[str, str] = {
     "sort": "cq.sort(a)",
     "tail": "a[-5:]",
     "to_xarray": "xarray.open_dataset(path, engine='coquina'), or xarray.DataArray(a[...])",
-    "tobytes": "a[...].tobytes()",
     "tofile": "a[...].tofile(path), or a.save(path)",
     "unique": "cq.unique_values(a)",
     "units": "a.attrs['units']",

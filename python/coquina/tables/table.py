@@ -751,6 +751,14 @@ class Table(Queries):
         """Write what waits, then make what changes in the block one commit, where the layout has commits.
 
         Other threads that change the table wait.
+
+        >>> import coquina as cq
+        >>> t = cq.create_table("t", {"x": [1, 2]}, overwrite=True)
+        >>> with t.changing():
+        ...     t["x"][0] = 5
+        ...     t["x"][1] = 6
+        >>> t["x"][:].tolist()
+        [5, 6]
         """
         with self._lock:
             self.ready()
