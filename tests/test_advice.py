@@ -146,6 +146,13 @@ def test_words_of_other_libraries_give_ours(tmp_path: Path) -> None:
             call()
 
 
+def test_text_and_lists_of_text_are_stored() -> None:
+    # Refusing NumPy's U refused these, which become arrays of U on the way.
+    f = cq.hdf5.File.in_memory()
+    f["one"], f["more"] = "text", ["a", "b"]
+    assert (f["one"].asstr()[()], f["more"].asstr()[:].tolist()) == ("text", ["a", "b"])
+
+
 def test_the_hint_for_programs_is_not_the_one_for_the_command() -> None:
     t = cq.hdf5.File.in_memory().create_table("t", {"x": [1]})
     with pytest.raises(cq.ExpressionError, match=r"or pass a value: params=\{'low': \.\.\.\}") as caught:

@@ -87,10 +87,7 @@ def datatype(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]] | None:
 
     Raises TypeError for a dtype that HDF5 has nothing for.
     """
-    if dtype.kind == "U":
-        hint = f"'S{dtype.itemsize // 4}' for ASCII, or h5py.string_dtype() for text of any length"
-        raise TypeError(f"dtype {dtype}: HDF5 has no datatype for it; store it with dtype={hint}")
-    if dtype.kind == "O" or dtype.itemsize == 0:
+    if dtype.kind in "OU" or dtype.itemsize == 0:
         return None
     try:
         tid = h5t.py_create(dtype, logical=True)

@@ -5,6 +5,7 @@ In: a method that calls h5py, and its error. Out: an error of its type with anot
 
 from __future__ import annotations
 
+import re
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
@@ -49,8 +50,9 @@ def _sentence(h5: Any, error: Exception) -> str | None:
         return _CLOSED
     if "no write intent" in str(error):
         return f"{h5.file.filename}: the file is open for reading only; open it with mode 'r+'"
-    if "No conversion path for dtype: dtype('<U" in str(error):
-        return "HDF5 stores no text of NumPy's dtype U: give x.tolist() for text, or x.astype('S') for bytes"
+    # Text of Python and lists of it are stored; arrays of NumPy's U are not.
+    if wide := re.search(r"No conversion path for dtype: dtype\('([<>]U\d+)'\)", str(error)):
+        return f"dtype {wide[1]}: HDF5 has no datatype for it; store x.tolist() for text, or x.astype('S')"
     return None
 
 
