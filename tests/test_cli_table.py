@@ -164,7 +164,7 @@ QUICK = ["--sample", "2K", "-c", "lz4", "-l", "1"]
 VERBS = {
     "info": ([], (*BLOSC, "items.npy")),
     "ls": ([], HDF5),
-    "cat": ([], ("ours.b2nd", "items.blp", "folder")),
+    "cat": ([], ("ours.b2nd", "items.blp", "items.npy", "folder", "table.h5", "pytables.h5")),
     "query": (["k < 3"], ("table.h5", "pytables.h5", "folder", "rows.csv")),
     "index": (["--create", "k"], ("table.h5", "pytables.h5", "folder")),
     "quality": (["items.npy"], ARRAYS),
