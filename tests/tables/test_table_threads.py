@@ -49,6 +49,12 @@ COUNTS = {
     "sum": lambda t: t.where("x > 0").sum("x") - ROWS,
     "sum of an expression": lambda t: t.where("x > 0").sum("x * 2") / 2 - ROWS,
     "group": lambda t: sum(found[1] for found in t.where("k > 90").group_by("k").sum("x").tolist()),
+    "group of an expression": lambda t: sum(
+        found[1] / 2 for found in t.where("k > 90").group_by("k").sum("x * 2").tolist()
+    ),
+    "group in order": lambda t: sum(
+        found[1] / 2 for found in t.where("k > 90").order_by("id").group_by("k").sum("x * 2").tolist()
+    ),
     "order": lambda t: int((t.order_by("k", descending=True).to_numpy()["k"] == NEW).sum()),
     "batches": lambda t: sum(map(len, t.where("k == 99").batches())),
     "numbers": lambda t: len(t.where("k == 99").row_numbers()),

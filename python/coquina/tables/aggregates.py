@@ -43,8 +43,9 @@ def aggregate(plan: Plan, name: str, what: Any, ddof: float = 0) -> Any:
         found = extreme(plan, name, what)
         if found is not None:
             return found
-    column, node = operand(plan, what)
+    # Before the operand, which then has the rows that are looked at.
     condition, span = _rows_of(plan)
+    column, node = operand(plan, what)
     rows = _Rows(condition, span, name, ddof)
     if column is None or not column.shape:
         return rows.of(column, node)
@@ -58,8 +59,8 @@ def _rows_of(plan: Plan) -> tuple[Lazy | None, range]:
     """Return where the rows of a plan are, and which ones are looked at."""
     if plan.order and plan.limit is not None:
         rows = _core.RowSet(np.sort(ordered_rows(plan)), np.empty((0, 2), np.int64))
-        table = plan.table
-        return rows.lazy(table.nrows, *boxes_of(table)), range(table.nrows)
+        count = plan.table.layout.nrows
+        return rows.lazy(count, *boxes_of(plan.table)), range(count)
     plan = plan.bounded()
     return plan.scope()
 

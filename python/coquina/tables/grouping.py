@@ -18,6 +18,7 @@ from coquina.tables.aggregates import operand
 from coquina.tables.grouping_values import Masks, Wanted, asked
 from coquina.tables.index_order import ordered_rows
 from coquina.tables.reading import plain, refuse_mapping
+from coquina.tables.scanning import before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,6 +134,10 @@ def grouped(plan: Plan, names: Sequence[str], wanted: Sequence[Wanted]) -> list[
     asks = [asked(one, masks) for one in wanted]
     rows = ordered_rows(plan) if plan.order else None
     condition, span = (None, plan.span) if plan.order else plan.scope()
+    for node in [one.node for one in wanted if one.node is not None]:
+        # What is computed has the rows that there were when it was asked for.
+        span = before(span, node.shape[0])
+        rows = rows[rows < node.shape[0]] if rows is not None else None
     found_keys, found = _core.group_by(
         condition,
         span,

@@ -117,7 +117,7 @@ def _first(plan: Plan, index: Index, keys: tuple[int, int] | None) -> Rows | Non
         if rows is not None:
             return rows
     asked_most = plan.table.nrows if is_forced() else ASKED_MOST
-    accept = _accepting(plan, plan.condition())
+    accept = _accepting(plan)
     is_descending, is_tied = plan.order[0][1], len(plan.order) > 1
     rows = first_rows(index, FirstRows(count, is_descending, is_tied, accept, asked_most, keys))
     if rows is None:
@@ -188,9 +188,9 @@ def _clipped(span: range, start: int, stop: int) -> range:
     return span[low:high]
 
 
-def _accepting(plan: Plan, condition: Lazy | None) -> Callable[[Rows], npt.NDArray[np.bool_]] | None:
+def _accepting(plan: Plan) -> Callable[[Rows], npt.NDArray[np.bool_]] | None:
     """Return what tells which rows are a plan's; None if all are."""
-    table, span = plan.table, plan.span
+    table, span, condition = plan.table, plan.span, plan.condition()
     if condition is None and len(span) == table.nrows:
         return None
 

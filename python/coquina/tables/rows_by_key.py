@@ -29,7 +29,8 @@ _FEW_ROWS = 4096
 def read_key(table: Table, key: Any, names: Names = None) -> Any:
     """Return the rows that a key names; of one column, if that is given by its name, the values."""
     table.ready()
-    selection = lower(key, (table.nrows,))
+    # Another thread may append: what waits to be written is not there yet.
+    selection = lower(key, (table.layout.nrows,))
     axis = selection.axes[0] if selection.axes else None
     if axis is None:
         raise IndexError(f"rows of a table: a key that gives shape {selection.shape} is not taken")

@@ -68,6 +68,11 @@ def windows(
         at, size = at + size, min(2 * size, rows)
 
 
+def before(span: range, row: int) -> range:
+    """Return the part of a range of rows, which ascend, that is before a row."""
+    return span[: len(range(span.start, min(span.stop, row), span.step))]
+
+
 def fold(condition: Lazy | None, node: Node, name: str, span: range) -> tuple[bytes, int, dict[str, int]]:
     """Fold the values of a node, in the rows of `span` where `condition` is true."""
     kind = engine.type_name(node.dtype) or node.dtype.name
