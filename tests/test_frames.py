@@ -104,8 +104,8 @@ def test_folders_say_what_is_in_them(tmp_path):
     with pytest.raises(FileNotFoundError, match="a folder without an array"):
         cq.open(tmp_path)
     cq.create_table(tmp_path / "table", {"x": [1]}).close()
-    with pytest.raises(cq.UnsupportedError, match="open_table"):
-        cq.open(tmp_path / "table")
+    with cq.open(tmp_path / "table") as table:
+        assert table.nrows == 1
 
 
 def test_an_hdf5_file_is_not_replaced_by_a_frame(tmp_path):

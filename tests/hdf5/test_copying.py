@@ -227,7 +227,7 @@ def test_what_fails_leaves_what_stood_there(one, tmp_path):
         repack(one, tmp_path / "there.h5")
     with pytest.raises(ValueError, match="file itself"):
         repack(one, one, overwrite=True)
-    with pytest.raises(ValueError, match="needs a target"):
+    with pytest.raises(ValueError, match="give the path of the copy"):
         repack(one)
     with pytest.raises(ValueError, match="not both"):
         repack(one, tmp_path / "b.h5", in_place=True)

@@ -38,7 +38,9 @@ def path(request, tmp_path):
 def peer(path, plugin, **environment):
     """Read a dataset by h5py in a process of its own."""
     command = [sys.executable, "-c", READ, str(path), plugin]
-    env = {**os.environ, **environment}
+    # C-Blosc2 asks the first `python` of the search path where the packages of codecs are.
+    found_first = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    env = {**os.environ, "PATH": found_first, **environment}
     return subprocess.run(command, env=env, capture_output=True, check=False, timeout=60)
 
 
