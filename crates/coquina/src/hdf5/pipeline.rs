@@ -349,8 +349,8 @@ impl Step<'_> {
         };
         let bytes = told.unwrap_or(bound);
         if bytes > bound {
-            let sentence = format!("{bytes} bytes come out of it, the limit is {bound}");
-            return Err(Error::limit(sentence).at(place(self.filter)));
+            let sentence = format!("{bytes} bytes come out of it, at most {bound} can");
+            return Err(Error::corrupt(sentence).at(place(self.filter)));
         }
         scratch.fit(bytes);
         let room = scratch.get_mut(..bytes).unwrap_or_default();

@@ -88,7 +88,7 @@ impl Contents {
             plain.saturating_mul(1 << DOUBLED_AXES.min(u32::try_from(meta.shape.len()).unwrap_or(0)));
         if sizes.block_bytes > bound(plain) || sizes.chunk_bytes > padded.saturating_add(SLACK_BYTES) {
             let Sizes { block_bytes, chunk_bytes, .. } = sizes;
-            return Err(Error::limit(format!(
+            return Err(Error::corrupt(format!(
                 "array of {plain} bytes in chunks of {chunk_bytes}, blocks of {block_bytes}"
             )));
         }
@@ -111,7 +111,7 @@ impl Contents {
         }
         if header.block_bytes() > bound(self.plain) {
             let bytes = header.block_bytes();
-            return Err(Error::limit(format!("chunk: blocks of {bytes} bytes for {} bytes", self.plain)));
+            return Err(Error::corrupt(format!("chunk: blocks of {bytes} bytes for {} bytes", self.plain)));
         }
         Ok(())
     }
