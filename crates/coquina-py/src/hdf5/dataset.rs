@@ -222,7 +222,8 @@ impl Dataset {
         mut ask: impl FnMut() -> Result<Option<T>, Failure>,
     ) -> Result<Option<T>> {
         let found = self.found(ask(), start)?;
-        if found.is_some() || !self.counts_a_lone_chunk()? {
+        let may_be_lone = start.iter().all(|&at| at == 0);
+        if found.is_some() || !may_be_lone || !self.counts_a_lone_chunk()? {
             return Ok(found);
         }
         self.found(ask(), start)

@@ -87,11 +87,18 @@ impl Array {
     /// The one item of a box of several chunks.
     pub(super) fn item_of_runs(&self, state: &State, start: &[u64], shape: &[u64]) -> Option<Vec<u8>> {
         let rows = Rows::of(state, start, shape)?;
-        let chunks = &*state.chunks;
-        if !chunks.may_know_items() || !matches!(chunks.access(rows.len).ok()?, Access::Free) {
+        if !state.chunks.may_know_items() {
             return None;
         }
-        let source = self.source(state);
+        let listed;
+        let chunks = match state.chunks.access(rows.len).ok()? {
+            Access::Free => &*state.chunks,
+            Access::Fetched(_) => {
+                listed = state.chunks.prefetch()?.listed(rows.len)?;
+                &*listed
+            }
+        };
+        let source = Source { chunks, ..self.source(state) };
         let (mut item, mut runs) = (None, 0);
         let look = |number: u64| {
             let found = item_of_chunk(&source, number).ok()??;

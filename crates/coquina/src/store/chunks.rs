@@ -164,6 +164,12 @@ pub trait Prefetch {
     /// What [`Chunks::chunk`] says of a chunk that was fetched before, if it is certain, without fetching it again, that
     /// it did not change since.
     fn unchanged(&self, number: u64) -> Option<Stored>;
+
+    /// What tells without fetching which chunks are not stored, for a look at `chunks` of them: those that are stored it
+    /// cannot open. `None` where that is not certain, or not worth listing all stored chunks.
+    fn listed(&self, _chunks: u64) -> Option<Arc<dyn Chunks>> {
+        None
+    }
 }
 
 /// Where the chunks of a remote source stand in it.

@@ -14,6 +14,8 @@ mod cut;
 mod encoder;
 mod fetched;
 mod identities;
+mod list;
+mod listed;
 mod meaning;
 mod opened;
 mod reader;

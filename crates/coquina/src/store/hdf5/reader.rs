@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use super::ChunkAccess;
 use super::batch::{Batch, kept_or};
 use super::counters::add;
+use super::listed::Listed;
 use super::view::View;
 use crate::base::error::{Error, Result};
 use crate::base::limits::Limits;
@@ -76,6 +77,14 @@ impl Prefetch for Reader {
 
     fn unchanged(&self, number: u64) -> Option<Stored> {
         if self.chunk_access() == ChunkAccess::Fetched { self.view.unchanged(number) } else { None }
+    }
+
+    fn listed(&self, chunks: u64) -> Option<Arc<dyn Chunks>> {
+        if self.chunk_access() != ChunkAccess::Fetched {
+            return None;
+        }
+        let table = self.view.listed(chunks)?;
+        Some(Arc::new(Listed { view: Arc::clone(&self.view), table }))
     }
 }
 
@@ -220,13 +229,9 @@ impl Chunks for Reader {
     }
 
     fn alike_until(&self, number: u64, end: u64) -> u64 {
-        let next = number.saturating_add(1).min(end);
-        // Of chunks that are not stored, those up to the next one that is.
         match self.view.known_table() {
-            Some(table) if self.chunk_access() == ChunkAccess::Direct && table.row(number).is_none() => {
-                table.next_stored(next).map_or(end, |stored| stored.min(end))
-            }
-            _ => next,
+            Some(table) if self.chunk_access() == ChunkAccess::Direct => table.alike_until(number, end),
+            _ => number.saturating_add(1).min(end),
         }
     }
 

@@ -115,9 +115,18 @@ impl Table {
     }
 
     /// The first number from here on that is stored.
-    pub(super) fn next_stored(&self, number: u64) -> Option<u64> {
+    fn next_stored(&self, number: u64) -> Option<u64> {
         let at = self.rows.partition_point(|&(stored, _)| stored < number);
         self.rows.get(at).map(|&(stored, _)| stored)
+    }
+
+    /// The end of the run of chunks that are not stored, from `number` to `end` at most; the next chunk for one that is.
+    pub(super) fn alike_until(&self, number: u64, end: u64) -> u64 {
+        let next = number.saturating_add(1).min(end);
+        if self.row(number).is_some() {
+            return next;
+        }
+        self.next_stored(next).map_or(end, |stored| stored.min(end))
     }
 
     pub(super) fn row(&self, number: u64) -> Option<ChunkRow> {

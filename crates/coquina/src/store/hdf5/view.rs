@@ -9,6 +9,7 @@ use super::cut::copy_front;
 use super::encoder::Encoder;
 use super::fetched::{Fetched, id_of};
 use super::identities::Identities;
+use super::list::List;
 use super::opened::Format;
 use super::stored::StoredBytes;
 use super::table::{Places, Table};
@@ -17,7 +18,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::io::ReadAt;
 use crate::base::limits::Limits;
 use crate::base::settings::Settings;
-use crate::hdf5::{Inner, Layout, read_index};
+use crate::hdf5::{ChunkRow, Inner, Layout, read_index};
 use crate::store::{Access, Stored};
 
 /// Decoded bytes of the chunks that are fetched at once.
@@ -80,12 +81,13 @@ pub(super) struct View {
     /// How many chunks were asked for without it.
     asked: AtomicU64,
     identities: Identities,
+    list: List,
 }
 
 impl View {
     pub(super) fn new(shared: Arc<Shared>, places: Places) -> Self {
         let (table, asked) = (OnceLock::new(), AtomicU64::new(0));
-        Self { shared, places, table, asked, identities: Identities::default() }
+        Self { shared, places, table, asked, identities: Identities::default(), list: List::default() }
     }
 
     /// Reads the table of chunks, if that has not been done.
@@ -137,15 +139,8 @@ impl View {
             }
             Ok(layout) => return Err(Error::corrupt(format!("no chunks: the file says {layout:?}"))),
             Err(error) => {
-                rows.clear();
-                let mut row = |start: &[u64], row| {
-                    if let Some(number) = self.places.number(start)? {
-                        rows.push((number, row));
-                    }
-                    Ok(())
-                };
                 add(&shared.counters.fallbacks, 1);
-                shared.library.chunk_table(&mut row)?;
+                rows = self.rows_of_library()?;
                 matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated)
             }
         };
@@ -153,6 +148,29 @@ impl View {
         table.has_lost = has_lost;
         shared.counters.table_rows.store(table.len() as u64, Ordering::Relaxed);
         Ok(table)
+    }
+
+    /// All stored chunks, by number, as the library tells them.
+    fn rows_of_library(&self) -> Result<Vec<(u64, ChunkRow)>> {
+        let mut rows = Vec::new();
+        self.shared.library.chunk_table(&mut |start, row| {
+            if let Some(number) = self.places.number(start)? {
+                rows.push((number, row));
+            }
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// The list of stored chunks where the library fetches them, if nothing can have changed since it was made.
+    pub(super) fn listed(&self, chunks: u64) -> Option<Arc<Table>> {
+        let (library, nchunks) = (&self.shared.library, self.places.nchunks());
+        let version = library.version()?;
+        self.list.get(version, chunks, nchunks, || {
+            let rows = self.rows_of_library().ok()?;
+            self.shared.counters.table_rows.store(rows.len() as u64, Ordering::Relaxed);
+            (library.version()? == version).then(|| Table::new(rows, nchunks, None))
+        })
     }
 
     /// A chunk that we read ourselves, and its mask; none for one that is not stored.
@@ -208,11 +226,17 @@ impl View {
         let shared = &*self.shared;
         // Before the chunks: what changes them meanwhile makes it another version.
         let version = shared.library.version();
-        let starts: Vec<Vec<u64>> = numbers.iter().map(|&n| self.start(n)).collect();
-        let found = shared.library.read_chunks(&starts)?;
-        add(&shared.counters.fetched, found.iter().flatten().count());
-        let mut fetched = HashMap::with_capacity(numbers.len());
-        for (&number, found) in numbers.iter().zip(found) {
+        let listed = self.listed(0);
+        let is_missing = |number: u64| listed.as_ref().is_some_and(|table| table.row(number).is_none());
+        let (missing, asked): (Vec<u64>, Vec<u64>) = numbers.iter().partition(|&&number| is_missing(number));
+        let mut fetched: HashMap<u64, Fetched> =
+            missing.into_iter().map(|number| (number, Fetched::Missing)).collect();
+        let starts: Vec<Vec<u64>> = asked.iter().map(|&n| self.start(n)).collect();
+        let found = if starts.is_empty() { Vec::new() } else { shared.library.read_chunks(&starts)? };
+        let stored = found.iter().flatten().count();
+        add(&shared.counters.fetched, stored);
+        self.list.look((found.len() - stored) as u64);
+        for (number, found) in asked.into_iter().zip(found) {
             let Some((bytes, mask)) = found else {
                 self.missing(number)?;
                 fetched.insert(number, Fetched::Missing);
