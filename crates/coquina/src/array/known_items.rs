@@ -174,8 +174,8 @@ fn bounds_of(ty: Type, statistics: &Statistics) -> Option<Bounds> {
 /// Whether all items within bounds are the same one.
 fn is_one_item(bounds: &Bounds) -> bool {
     let Bounds { min, max, is_exact, has_nan } = bounds;
-    // Zeros of both signs are one number, but not one item.
-    let is_zero = min.iter().rev().skip(1).all(|&byte| byte == 0);
+    // Zeros of both signs are one number, but not one item; numbers of one byte have no such zeros.
+    let is_zero = min.len() > 1 && min.iter().rev().skip(1).all(|&byte| byte == 0);
     *is_exact && !has_nan && min == max && !is_zero
 }
 
@@ -213,6 +213,9 @@ mod tests {
         let zero = (-0.0_f64).to_le_bytes();
         assert!(!is_one_item(&exact(&zero, &zero)));
         assert!(!is_one_item(&exact(&[1, 0], &[2, 0])));
+        for byte in [0, 1, 0x80] {
+            assert!(is_one_item(&exact(&[byte], &[byte])));
+        }
     }
 
     #[test]
