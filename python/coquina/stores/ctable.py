@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from coquina._core import CorruptError, FrameHandle, UnsupportedError
+from coquina._core import CorruptError, FrameHandle, LimitError, UnsupportedError
 from coquina.arrays.array import Array
 from coquina.attrs import Attrs
 from coquina.indexes.memory_home import MemoryHome
 from coquina.stores.ctable_changes import VALID, TableChanges
 from coquina.stores.ctable_columns import Parts, column_of, without_deleted
 from coquina.stores.ctable_computed import computed_of
-from coquina.stores.ctable_encoding import encoded
+from coquina.stores.ctable_encoding import default_values, encoded
 from coquina.stores.ctable_schema import columns_of, schema_of
 from coquina.tables.layout import ColumnSpec, Layout
 from coquina.tables.table import Table
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Rows that were appended are written when there are so many bytes of them.
 _BUFFER_BYTES = 16 << 20
+#: `resize` makes no more rows: which of them were deleted is known in memory.
+_ROWS_MAX = 10**10
 
 
 class CTableLayout(Layout):
@@ -270,12 +272,27 @@ class CTableLayout(Layout):
             changes.commit()
 
     def resize(self, nrows: int) -> None:
-        """Keep the first `nrows` rows. Raises UnsupportedError for more than there are."""
-        if nrows > self._nrows:
-            raise UnsupportedError(
-                f"{self._name}: resize to {nrows} rows: there are {self._nrows}; append rows to have more"
+        """Keep the first `nrows` rows; new ones, if it is more, have the defaults, and are written.
+
+        Raises LimitError for more rows than a mask in memory can tell apart once one of them is deleted.
+        """
+        if nrows > max(_ROWS_MAX, self._nrows):
+            raise LimitError(
+                f"{self._name}: resize to {nrows} rows: the most are {_ROWS_MAX}, as each takes 9 bytes of "
+                "memory once a row is deleted; a table in a directory or an HDF5 file takes 10**14 rows"
             )
-        self.delete(np.arange(nrows, self._nrows))
+        if nrows <= self._nrows:
+            self.delete(np.arange(nrows, self._nrows))
+            return
+        self.flush()
+        changes = self._to_change()
+        row = {name: encoded(one, spec, default_values(one, spec)) for name, one, spec in self._known()}
+        try:
+            with changes.locked():
+                changes.grow(self._described, row, self._end, nrows - self._nrows, nrows)
+        finally:
+            self._see()
+        changes.commit()
 
     def _known(self) -> list[tuple[str, Described, ColumnSpec]]:
         specs = {spec.name: spec for spec in self.schema}

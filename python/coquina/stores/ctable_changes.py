@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 VALID = "_valid_rows"
 #: Text that is taken into memory at once where some of it is changed.
 _TEXT_BYTES_MAX = 32 << 20
+#: Values of any length that are put behind others at once.
+_VALUES_AT_ONCE = 1 << 20
 _SUFFIX, _VALUES_SUFFIX = ".b2nd", ".b2b"
 #: Counts that readers compare with those of an index: what changes values raises the first, and what changes
 #: which rows there are the second.
@@ -106,6 +108,29 @@ class TableChanges:
             self._put(column.key, end + 1, part.items + first)
         if (key := self._mask_of(column, part, end)) is not None:
             self._put(key, end, part.valid)
+
+    def grow(
+        self, columns: Iterable[Described], row: Mapping[str, Encoded], end: int, rows: int, nrows: int
+    ) -> None:
+        """Put the same row `rows` times behind the physical row `end`: a run of equal items is stored once.
+
+        nrows: how many rows there are then. Texts must be empty.
+        """
+        for column in columns:
+            part = row[column.name]
+            if part.is_packed:
+                for start in range(0, rows, _VALUES_AT_ONCE):
+                    count = min(_VALUES_AT_ONCE, rows - start)
+                    place = self._place_of_values(column.key)
+                    append_values(place, end + start, np.repeat(part.items, count))
+            elif part.text is None:
+                self._repeat(column.key, end, part.items[0], rows)
+            else:
+                self._repeat(column.key, end + 1, self._array(column.key)[end], rows)
+            if (key := self._mask_of(column, part, end)) is not None:
+                self._repeat(key, end, part.valid[0], rows)
+        self._repeat(VALID, end, True, rows)
+        self._note(nrows, _VALUES, _ROWS)
 
     def delete(self, rows: Integers, nrows: int) -> None:
         """Delete physical rows: they stay, and are said to be none. nrows: how many rows there are then."""
@@ -209,6 +234,13 @@ class TableChanges:
         if array.shape[0] > end:
             array.resize((end, *array.shape[1:]))
         array.append(items)
+
+    def _repeat(self, key: str, end: int, item: Any, rows: int) -> None:
+        """Put an item so many times at the end of an array, which is cut off there."""
+        array = self._array(key)
+        for length in (min(end, array.shape[0]), end + rows):
+            array.resize((length, *array.shape[1:]))
+        cast("Any", array)[end:] = item
 
     def _note(self, nrows: int | None, *epochs: str) -> None:
         """Say how many rows there are, if that has changed, and that indexes know other ones."""

@@ -33,6 +33,8 @@ _FILLS: dict[str, Any] = {"f": np.nan, "c": np.nan, "M": np.datetime64("NaT")}
 _KINDS = frozenset({"bool", "string", "bytes", "utf8", "timestamp", "ndarray", "dictionary"})
 #: Kinds of columns whose values are packed one by one.
 _PACKED = frozenset({"list", "struct", "object", "vlbytes", "vlstring"})
+#: What is empty, of kinds whose values have any length.
+_EMPTY: dict[str, type] = {"list": list, "vlbytes": bytes, "vlstring": str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,17 @@ class Encoded:
     def has_missing(self) -> bool:
         """Whether a value is missing."""
         return self.missing is not None and bool(self.missing.any())
+
+
+def default_values(column: Described, spec: ColumnSpec) -> Any:
+    """Return what a column has in a new row for which there is no value: null, what is empty, or zeros."""
+    items: Any = np.full(1, None, object)
+    if spec.nullable or spec.categories is not None:
+        return items
+    if spec.dtype.kind in "TUO":
+        items[0] = _EMPTY[column.kind]() if column.kind in _EMPTY else None if spec.values else ""
+        return items
+    return np.zeros((1, *spec.shape), spec.dtype)
 
 
 def encoded(column: Described, spec: ColumnSpec, values: Any) -> Encoded:
