@@ -184,7 +184,7 @@ TABLES: Mapping[str, str] = {
     "set_attr": "t.attrs['key'] = value",
     "size_in_memory": "t.info",
     "size_on_disk": "t.info",
-    "title": "t.attrs['TITLE']",
+    "title": "t.attrs['TITLE'] where rows are records, and t.attrs['title'] elsewhere",
     # python-blosc2
     "add_computed_column": "t['name'] = t['price'] * 2",
     "add_generated_column": "t['name'] = t['price'] * 2",

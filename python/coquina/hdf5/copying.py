@@ -221,8 +221,13 @@ def copy(
     name = name if name is not None else (dataset.name or "").rpartition("/")[2]
     if not name or name in target:
         raise ValueError(f"copy: {name!r} exists already, or is not a valid name")
-    h5, group = inside(dataset), inside(target)
     wanted = Storage.of(copy, {"filter": "blosc2", **storage}, DatasetCopyOptions, base=DATASETS)
+    copy_stored(inside(dataset), inside(target), name, wanted, threads)
+    return target[name]
+
+
+def copy_stored(h5: Any, group: Any, name: str, wanted: Storage, threads: int | None = None) -> None:
+    """Copy a dataset of h5py into a group of h5py, as `copy` does; fields of `wanted` that are None stay."""
     request = CopyRequest(wanted, ("/",))
     request.check()
     planned = plan(h5, "/", request)
@@ -232,7 +237,7 @@ def copy(
         h5o.copy(h5.id, b".", group.id, name.encode())
         copy_attributes(h5, group[name])
         Session.at(group)[0].all_changed()
-        return target[name]
+        return
     made = make((group, None, None), h5, planned, h5.id.get_type().copy())
     # Named before it is filled: HDF5 2.0 loses large ones that get their name later, in the newer format.
     first = first_missing(group, name)
@@ -250,7 +255,6 @@ def copy(
         raise
     finally:
         Session.at(group)[0].all_changed()
-    return target[name]
 
 
 class _Work:

@@ -20,6 +20,7 @@ from coquina.tables.column_storage import column_storage, rows_of
 from coquina.tables.columns_filling import fill, missing_values, set_length, written_anew
 from coquina.tables.columns_growing import GrowingColumns
 from coquina.tables.homes import Hdf5Home, Home
+from coquina.tables.larger_chunks import needs_larger_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,12 +63,6 @@ def create_columns(
     except BaseException:
         del group[name]
         raise
-
-
-#: Arrays have no more chunks; the engine says so too.
-_CHUNKS_MAX = (1 << 28) - 6
-#: So many rows are written again rather than that a table cannot grow.
-_ROWS_REWRITTEN = 1 << 20
 
 
 class ColumnsLayout(GrowingColumns):
@@ -178,8 +173,8 @@ class ColumnsLayout(GrowingColumns):
         They stay as they are where more than some rows would be written again, and with bounds of loss.
         """
         wanted = column_storage(Storage(), nrows)
-        is_too_many, is_in_vain = (nrows // rows_of(one)[0] > _CHUNKS_MAX for one in (self.storage, wanted))
-        if not is_too_many or is_in_vain or self.nrows_appended > _ROWS_REWRITTEN:
+        now, then = rows_of(self.storage)[0], rows_of(wanted)[0]
+        if not needs_larger_chunks(nrows, now, then, self.nrows_appended):
             return
         self._check_writable()
         self._settle()

@@ -211,7 +211,7 @@ class Layout(ABC):
     def resize(self, nrows: int) -> None:
         """Keep the first `nrows` rows; new ones, if it is more, have the defaults."""
 
-    def enlarge_chunks(self, nrows: int) -> None:  # noqa: B027 (records stay in their chunks)
+    def enlarge_chunks(self, nrows: int) -> None:  # noqa: B027 (what is only read has no need)
         """Make chunks larger where so many rows would have too many of them, if that is cheap."""
 
     def add_column(self, spec: ColumnSpec, values: Any) -> None:

@@ -7,6 +7,8 @@ Invariant: PyTables reads and changes what is written here, and sees the same va
 
 from __future__ import annotations
 
+import posixpath
+import secrets
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,16 +18,19 @@ from coquina._core import UnsupportedError
 from coquina.arrays.writes import changes_of
 from coquina.hdf5 import fixed_attributes
 from coquina.hdf5.appending import AppendGroup
+from coquina.hdf5.copying import copy_stored
 from coquina.hdf5.datasets import Dataset
 from coquina.hdf5.places import inside
-from coquina.hdf5.untyped import h5t
+from coquina.hdf5.untyped import h5o, h5t
 from coquina.hdf5.zones import zone_fields
 from coquina.indexing import lower
 from coquina.storage_options import Storage
 from coquina.tables import rows_attributes as attributes
+from coquina.tables.larger_chunks import needs_larger_chunks
 from coquina.tables.layout import Layout, RecordBatch
+from coquina.tables.pytables_index_groups import group_of
 from coquina.tables.record_columns import record_column
-from coquina.tables.rows_creation import make_dataset
+from coquina.tables.rows_creation import cut_rows, make_dataset
 from coquina.tables.rows_datatypes import default_row
 from coquina.tables.rows_types import read_schema, unreadable, with_defaults
 from coquina.tuning_options import tuning_facts_of
@@ -100,7 +105,7 @@ class RowsLayout(Layout):
         #: How often the dataset had been written to when they were made, of those that were since it is open.
         self.their_changes: dict[str, int] = {}
         self.schema = schema
-        self.columns = {path: field.column(dataset) for path, field in self._fields.items()}
+        self.columns = self._columns_of(dataset)
 
     @classmethod
     def open(cls, dataset: Any) -> RowsLayout:
@@ -248,6 +253,35 @@ class RowsLayout(Layout):
         if nrows > before:
             self._fill(before, nrows)
 
+    def enlarge_chunks(self, nrows: int) -> None:
+        """Make chunks larger where so many rows would have too many of them, by a copy of the dataset.
+
+        They stay as they are where more than some rows would be written again, and where the dataset has
+        another name too, or indexes of PyTables.
+        """
+        old = self._dataset
+        if old.layout != "chunked":
+            return
+        wanted, _ = cut_rows(old.typesize, None, nrows)
+        h5 = inside(old)
+        if (
+            not needs_larger_chunks(nrows, old.chunks[0], wanted, self.nrows_appended)
+            or h5o.get_info(h5.id).rc > 1
+            or group_of(self) is not None
+        ):
+            return
+        self._settle()
+        self._changing()
+        group, parent, name = old.parent, h5.parent, posixpath.basename(h5.name)
+        beside, goal = f"{name}.{secrets.token_hex(4)}", old.handle.tuning()
+        copy_stored(h5, parent, beside, Storage(chunks=(wanted,)))
+        del parent[name]
+        parent.move(beside, name)
+        self._dataset = group.dataset(name).with_zones(old.zones)
+        if goal is not None:
+            self._dataset.tune(goal)
+        self.columns = self._columns_of(self._dataset)
+
     def info(self) -> dict[str, Any]:
         """How it is stored."""
         dataset = self._dataset
@@ -263,6 +297,9 @@ class RowsLayout(Layout):
             "access_reason": dataset.access_reason,
             **tuning_facts_of([dataset]),
         }
+
+    def _columns_of(self, dataset: Dataset) -> dict[str, Any]:
+        return {path: field.column(dataset) for path, field in self._fields.items()}
 
     def _encoded(self, batch: Batch) -> dict[str, Records]:
         """Return values as they are stored, each with its length checked. Raises KeyError for no column."""
