@@ -13,9 +13,10 @@ from coquina.storage_options import TableOptions
 from coquina.tables.arrow_in import with_nulls
 from coquina.tables.arrow_module import pyarrow
 from coquina.tables.making import create_table
+from coquina.tables.wide_integers import WideIntegers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Unpack
 
     from coquina._core import Path
@@ -94,25 +95,30 @@ def csv_rows(source: Any, *, delimiter: str = ",", columns: Sequence[str] | None
     """
     csv = pyarrow("csv")
 
-    def opened() -> Any:
+    def opened(wide: Iterable[str] = ()) -> Any:
         return csv.open_csv(
             _source(source),
             read_options=csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
             parse_options=csv.ParseOptions(delimiter=delimiter),
             convert_options=csv.ConvertOptions(
                 include_columns=None if columns is None else list(columns),
+                column_types=dict.fromkeys(wide, pyarrow().uint64()),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
         )
 
     nulls: set[str] = set()
+    wide: list[str] = []
     if isinstance(source, str | os.PathLike):
+        unsigned = WideIntegers()
         for batch in opened():
+            unsigned.look(batch)
             nulls.update(
                 name for name, one in zip(batch.schema.names, batch.columns, strict=True) if one.null_count
             )
-    rows = opened()
+        wide = unsigned.those(lambda names: sum(batch.num_rows for batch in opened(names)))
+    rows = opened(wide)
     return with_nulls(rows.schema, rows, nulls)
 
 
@@ -165,9 +171,27 @@ def feather_rows(source: Any) -> Any:
 def json_rows(source: Any) -> Any:
     """Return the rows of a file of JSON lines as Arrow data, all of it in memory.
 
-    source: a path, or a binary file. A line is an object, whose names are those of columns.
+    source: a path, or a binary file. A line is an object, whose names are those of columns. Integers of 2**63
+    and more are uint64 where all numbers of the column are; where some are not, they are float64.
     """
-    return pyarrow("json").read_json(_source(source))
+    json, pa = pyarrow("json"), pyarrow()
+    source = _source(source)
+    if not isinstance(source, str | bytes):
+        source = pa.BufferReader(source.read())
+
+    def read(wide: Iterable[str] = ()) -> Any:
+        if isinstance(source, pa.BufferReader):
+            source.seek(0)
+        schema = pa.schema([(name, pa.uint64()) for name in wide])
+        return json.read_json(source, parse_options=json.ParseOptions(explicit_schema=schema))
+
+    rows = read()
+    unsigned = WideIntegers()
+    for batch in rows.to_batches():
+        unsigned.look(batch)
+    wide = unsigned.those(read)
+    # Columns of a given schema come first.
+    return read(wide).select(rows.schema.names) if wide else rows
 
 
 def is_nested(kind: Any) -> bool:
