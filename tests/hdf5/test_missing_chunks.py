@@ -1,6 +1,7 @@
 """Chunks that were never written are not asked for one by one, also where libhdf5 fetches chunks."""
 
 import numpy as np
+import pytest
 
 import coquina as cq
 from coquina.hdf5 import File
@@ -9,10 +10,12 @@ CHUNK = 100
 COUNT = 20_000
 
 
-def test_runs_of_missing_chunks_are_looked_at_once_in_writable_files(tmp_path):
+# What libhdf5 filters may wait in its cache of chunks, and is listed all the same.
+@pytest.mark.parametrize("storage", [{}, {"scaleoffset": True}], ids=["chunks", "items"])
+def test_runs_of_missing_chunks_are_looked_at_once_in_writable_files(tmp_path, storage):
     rng = np.random.default_rng(11)
     with File(tmp_path / "x.h5", "w") as file:
-        items = file.create_dataset("x", (CHUNK * COUNT,), "i4", chunks=(CHUNK,), maxshape=(None,))
+        items = file.create_dataset("x", (CHUNK * COUNT,), "i4", chunks=(CHUNK,), maxshape=(None,), **storage)
         other = file["x"]
         written = {}
         assert int(items.sum()) == 0
