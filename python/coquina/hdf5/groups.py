@@ -142,6 +142,11 @@ class Group(Placed, MutableMapping[str, Any]):
         """Return whether the file is open."""
         return bool(self._h5)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the file is closed."""
+        return not self
+
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same group of the same file."""
         return isinstance(other, Group) and self._h5 == other._h5
