@@ -66,11 +66,21 @@ def _own_keywords(function: Callable[..., Any]) -> list[str]:
 
 
 def near_word(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the word that a name is most like, or None. cutoff: how like, from 0 to 1."""
+    """Return the word that a name is most like, or None; see `near_words`."""
+    found = near_words(name, known, 1, cutoff)
+    return found[0] if found else None
+
+
+def near_words(name: str, known: Iterable[str], count: int, cutoff: float = 0.6) -> list[str]:
+    """Return the words that a name is most like, at most `count`: those that differ in case alone, if any.
+
+    cutoff: how like, from 0 to 1.
+    """
     from difflib import get_close_matches
 
-    found = get_close_matches(name, list(known), 1, cutoff)
-    return found[0] if found else None
+    words = list(known)
+    same = [word for word in words if word.lower() == name.lower()]
+    return same[:count] or get_close_matches(name, words, count, cutoff)
 
 
 def advice(name: str, value: object, known: list[str]) -> str:

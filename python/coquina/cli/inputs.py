@@ -7,12 +7,13 @@ is there instead, and what to do.
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from typing import Any
 
 import coquina
 from coquina.arrays.foreign import what_is_at
 from coquina.arrays.opening import is_hdf5
+from coquina.folder_members import ARRAY, TABLE, has_member
+from coquina.keyword_hints import near_word
 
 #: What `coquina.open` opens.
 FORMATS = (
@@ -59,8 +60,8 @@ def check(text: str) -> None:
         others = os.listdir(folder or ".")
     except OSError:
         others = []
-    close = get_close_matches(name, others, 1, 0.6)
-    hint = f"did you mean {os.path.join(folder, close[0])}?" if close else "is the path right?"
+    near = near_word(name, others)
+    hint = f"did you mean {os.path.join(folder, near)}?" if near else "is the path right?"
     raise FileNotFoundError(f"{path}: there is no such file; {hint}")
 
 
@@ -90,7 +91,7 @@ def opened(path: str, *, damaged: bool = False) -> Any:
 def is_known(path: str) -> bool:
     """Whether a file begins as those do that `coquina.open` opens."""
     if os.path.isdir(path):
-        return any(os.path.isfile(os.path.join(path, name)) for name in ("chunks.b2frame", "table.json"))
+        return has_member(path, ARRAY) or has_member(path, TABLE)
     with open(path, "rb") as file:
         head = file.read(32)
     return b"b2frame\0" in head or head.startswith(b"blpk") or is_hdf5(path)
@@ -117,7 +118,7 @@ def unknown(path: str, takes: str = FORMATS) -> ValueError:
 def _own(path: str) -> str:
     """Return what a file of ours is."""
     if os.path.isdir(path):
-        is_table = os.path.isfile(os.path.join(path, "table.json"))
+        is_table = has_member(path, TABLE)
         return "the directory of a table" if is_table else "the directory of an array"
     with open(path, "rb") as file:
         head = file.read(32)

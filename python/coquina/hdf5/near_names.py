@@ -5,11 +5,11 @@ In: a group of h5py, and a path. Out: the path that was meant, or None.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from coquina.hdf5.group_tree import is_hidden
 from coquina.hdf5.untyped import h5py
+from coquina.keyword_hints import near_word
 
 #: Groups with more names are not looked through: who asks for names that may not exist shall not wait.
 _NAMES_MAX = 1000
@@ -26,8 +26,5 @@ def near_name(group: Any, path: Any) -> str | None:
         names = [one for one in parent if not is_hidden(one)] if is_small else []
     except (KeyError, OSError, RuntimeError):
         return None
-    close = [one for one in names if one.lower() == name.lower()]
-    close = (
-        close or get_close_matches(name, names, 1) or [one for one in names if name and one.startswith(name)]
-    )
-    return f"{head}{slash}{close[0]}" if close else None
+    near = near_word(name, names) or next((one for one in names if name and one.startswith(name)), None)
+    return None if near is None else f"{head}{slash}{near}"

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina._core import UnsupportedError
 from coquina.arrays.opening import open as open_content
+from coquina.folder_members import STORE, has_member
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.damage import told
 from coquina.hdf5.files import File
 from coquina.hdf5.groups import Group
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
-from coquina.keyword_hints import names_keywords
+from coquina.keyword_hints import names_keywords, near_words
 from coquina.remote import RangeReader
 from coquina.tables.columns_names import is_columns
 from coquina.tables.table import Table
@@ -120,7 +120,7 @@ def _only_in_store(store: Any, path: Path) -> str:
 
 def _is_store(path: Path) -> bool:
     """Whether this is a store of python-blosc2: a directory, or an archive by its name."""
-    return os.path.isfile(os.path.join(path, "embed.b2e")) or str(os.fspath(path)).lower().endswith(".b2z")
+    return has_member(os.fspath(path), STORE) or str(os.fspath(path)).lower().endswith(".b2z")
 
 
 def is_file_name(path: Path) -> bool:
@@ -196,7 +196,7 @@ def _several(names: list[str]) -> str:
 def _missing(file: File, name: str) -> str:
     """Return what to say about a name that a file does not have."""
     names = sorted(_tables_in(inside(file).id))
-    near = get_close_matches(f"/{name.strip('/')}", names, 3)
+    near = near_words(f"/{name.strip('/')}", names, 3)
     if name in ("r", "r+", "w", "a", "x", "w-"):
         return f"{file.filename}: there is no table {name!r}; write mode={name!r} if that is the mode"
     known = f"did you mean {' or '.join(near)}?" if near else _several(names)
