@@ -10,13 +10,15 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from coquina.foreign_words import FILE_OPTIONS, FOREIGN, PLACES, THREADS, translated
+from coquina.foreign_words import CALLS, FILE_OPTIONS, FOREIGN, PLACES, THREADS, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+#: Keywords that functions of tables alone have.
+_OF_TABLES = frozenset({"columns", "condition", "params"})
 #: What Python says of a keyword that a function does not have.
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
 
@@ -89,10 +91,14 @@ def advice(name: str, value: object, known: list[str]) -> str:
         return f"did you mean {meant}?"
     if name in THREADS:
         return "set_num_threads(n), or COQUINA_NUM_THREADS in the environment, says how many threads work"
+    if name in CALLS and not _OF_TABLES.isdisjoint(known):
+        return CALLS[name]
     if name not in FOREIGN and (near := near_word(name, known)):
         return f"did you mean {near!r}?"
     if name in FILE_OPTIONS and "allow_external" in known:
         return f"coquina.hdf5.File(path, mode, {name}=...) takes it"
+    if "values" in known and "rows" in known:
+        return f"values are given by column, as {{{name!r}: ...}}"
     if "params" in known:
         return f"values of names in a condition are given as params={{{name!r}: ...}}"
     takes = f"it takes {', '.join(sorted(known))}" if known else "it takes no keywords"
