@@ -15,6 +15,8 @@ from coquina.arrays.opening import is_hdf5
 from coquina.folder_members import ARRAY, TABLE, has_member
 from coquina.keyword_hints import near_word
 
+#: How files of rows are called, most of them.
+_ROWS = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson")
 #: What `coquina.open` opens.
 FORMATS = (
     "Blosc2 arrays and frames (.b2nd, .b2frame), Bloscpack (.blp), HDF5 (.h5, .nc), directories of tables"
@@ -50,6 +52,8 @@ def check(text: str) -> None:
     path = path_of(text)
     if is_url(text) or os.path.lexists(path):
         return
+    if text == "-":
+        raise ValueError("-: this command reads files; `coquina compress - -` and `decompress` take pipes")
     folder, name = os.path.split(path)
     if os.path.isfile(file := _existing(folder)):
         inside = path[len(file) :].replace(os.sep, "/")
@@ -110,6 +114,10 @@ def unknown(path: str, takes: str = FORMATS) -> ValueError:
         hint = "; `coquina convert --dtype` makes arrays of plain bytes" if takes.startswith(FORMATS) else ""
         return ValueError(f"{path}: unknown format; this command reads {takes}{hint}")
     what = f"; `coquina {found.verb} {path} OUTPUT` converts it" if found.verb else ""
+    if path.lower().endswith((".npy", ".npz")):
+        what += f"; `coquina info {path}` describes it"
+    if path.lower().endswith(_ROWS):
+        what += f"; `coquina query {path}` prints its rows"
     if not what and found.advice == "unpack it first":
         what = "; unpack it first"
     return ValueError(f"{path} is {found.name}; this command reads {takes}{what}")

@@ -59,7 +59,7 @@ def opened(text: str, mode: Literal["r", "r+"] = "r") -> Generator[Table]:
 
     place = hdf5_paths.place(text)
     if place is None and not is_directory(text):
-        raise inputs.unknown(text, "tables: FILE.h5, FILE.h5:/table, or the directory of one")
+        raise inputs.unknown(text, "tables: FILE.h5, FILE.h5:/table, STORE:/table, or the directory of one")
     file, name = (text, None) if place is None else place
     with open_table(file, None if name == "/" else name, mode) as table:
         yield table
