@@ -233,7 +233,6 @@ TABLES: Mapping[str, str] = {
     "will_query_use_indexing": "t.will_use_index(condition)",
     # pandas, Polars
     "apply": "the columns in expressions (t['price'] * 2), or t.to_pandas()",
-    "copy": "t.copy(path, condition=..., columns=...), or cq.create_table(path, rows)",
     "collect": "t.to_numpy(), t.to_pandas() or t.to_polars()",
     "delete_where": "t.delete(condition)",
     "describe": "t.to_pandas().describe(), or t.min(name), t.max(name), t.mean(name), t.std(name)",
@@ -268,6 +267,11 @@ TABLES: Mapping[str, str] = {
     "with_columns": "t['name'] = t['price'] * 2",
     "write_csv": "t.to_csv(path)",
     "write_parquet": "t.to_parquet(path)",
+}
+#: What tables have, and selections do not.
+SELECTIONS: Mapping[str, str] = {
+    **TABLES,
+    "copy": "t.copy(path, condition=..., columns=...), or cq.create_table(path, rows)",
 }
 #: `t` is the table of a column of text, times or values that can be missing.
 COLUMNS: Mapping[str, str] = {

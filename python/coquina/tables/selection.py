@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.foreign_attributes import TABLES, no_attribute
+from coquina.foreign_attributes import SELECTIONS, no_attribute
 from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.quoting import quoted
@@ -539,7 +539,7 @@ class Selection(Queries):
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError; names of PyTables, pandas and Polars are answered with ours."""
-            raise AttributeError(no_attribute("the selection", name, TABLES), name=name, obj=self)
+            raise AttributeError(no_attribute("the selection", name, SELECTIONS), name=name, obj=self)
 
     def __repr__(self) -> str:
         """Say what is asked for."""
