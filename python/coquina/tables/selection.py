@@ -83,7 +83,6 @@ class Queries:
         more = condition if isinstance(condition, str) and not params else Condition(condition, params)
         return Selection(self._query().where(more, start, stop, step))
 
-    @names_keywords
     def select(self, columns: Names, *more: str) -> Selection:
         """Return the same rows with these columns only: a list of names, or names one by one.
 
@@ -104,7 +103,6 @@ class Queries:
             )
         return Selection(self._query().selecting(columns))
 
-    @names_keywords
     def order_by(self, columns: str | Sequence[str], descending: bool | list[bool] = False) -> Selection:
         """Return the rows in the order of columns, the first of which weighs most.
 
@@ -118,7 +116,6 @@ class Queries:
         """
         return Selection(self._query().ordered(columns, descending))
 
-    @names_keywords
     def head(self, n: int = 5) -> Selection:
         """Return the first `n` of the rows.
 
@@ -231,7 +228,6 @@ class Queries:
         """
         return gathering.row_numbers(self._query())
 
-    @names_keywords
     def to_numpy(self, columns: Names = None) -> Values:
         """Return the rows as a structured array, or the values of one column if that is given by its name.
 
@@ -252,7 +248,6 @@ class Queries:
         rows = gathering.all_records(plan, shape)
         return rows[shape.picked[0].name] if isinstance(columns, str) else rows
 
-    @names_keywords
     def to_dict(self, columns: Names = None) -> dict[str, Values]:
         """Return the values of columns by their names.
 
@@ -274,7 +269,6 @@ class Queries:
             )
         return made
 
-    @names_keywords
     def batches(self, rows: int | None = None, columns: Names = None) -> Iterator[Values]:
         """Iterate over the rows as structured arrays: `rows` at a time, or some 64 MiB.
 
