@@ -805,3 +805,25 @@ def test_a_forked_child_reads_and_a_spawned_one_reopens(array, path):
             "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
         )
         subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+def test_integers_of_python_that_are_appended_fit_or_are_refused(tmp_path):
+    """2**40 in an int32 array became 0, and a list of small integers was no uint8."""
+    with cq.open(tmp_path / "f.h5", "w") as file:
+        for dtype, bad in (("u1", [300]), ("u1", [-1]), ("i4", [2**40]), ("u8", [-1])):
+            dataset = file.create_dataset(
+                f"{dtype}{bad[0]}", data=np.zeros(3, dtype), maxshape=(None,), chunks=4
+            )
+            array = cq.asarray(np.zeros(3, dtype))
+            with dataset.appending() as session:
+                for one in (array, dataset, session):
+                    with pytest.raises(OverflowError, match="out of bounds"):
+                        one.append(bad)
+                    with pytest.raises(TypeError, match="float64"):
+                        one.append([1.5])
+                session.append([1, 2])
+            array.append([1, 2])
+            assert array[:].tolist() == dataset[:].tolist() == [0, 0, 0, 1, 2]
+            assert array.dtype == dataset.dtype == dtype
+            dataset.append([3])
+            assert dataset[-1] == 3

@@ -81,3 +81,14 @@ def test_a_closed_array_cannot_be_read(tmp_path):
     memory.close()
     assert not memory.is_closed
     assert memory[1] == 1
+
+
+def test_all_that_closes_says_whether_it_is_closed(tmp_path):
+    """Arrays, frames and tables did; files, groups and sessions of appending did not."""
+    things = {name: thing for name, owner, thing in closed_things(tmp_path) if thing is owner}
+    things["store"] = cq.open(tmp_path / "s.b2z", "w")
+    assert things.pop("session").is_closed
+    assert [name for name, thing in things.items() if thing.is_closed] == []
+    for thing in things.values():
+        thing.close()
+    assert [name for name, thing in things.items() if not thing.is_closed] == []

@@ -14,7 +14,7 @@ import pytest
 import coquina as cq
 from coquina import storage_options
 from coquina.foreign_words import FOREIGN
-from coquina.keyword_hints import advice, names_keywords
+from coquina.keyword_hints import advice, names_keywords, near_word, near_words
 
 ROOT = Path(__file__).parent
 ARRAY = ["codec", "level", "filters", "chunks", "blocks", "path", "threads", "overwrite", "lossy"]
@@ -254,3 +254,13 @@ def test_errors_from_inside_of_a_function_stay_as_they_are():
         outer(urlpath=1)
     with pytest.raises(TypeError, match="missing 1 required positional argument"):
         outer()
+
+
+def test_near_words_are_looked_for_in_one_place():
+    """Five modules had their own: one found "Data" for "data", the others did not."""
+    package = Path(cq.__file__).parent
+    users = [one for one in package.rglob("*.py") if "get_close_matches" in one.read_text(encoding="utf-8")]
+    assert [one.name for one in users] == ["keyword_hints.py"]
+    assert near_words("DATA", ["date", "data"], 3) == ["data"]
+    assert near_words("dat", ["date", "data", "x"], 3) == ["date", "data"]
+    assert near_word("wind", ["x"]) is None

@@ -20,6 +20,16 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray)
 
 
+def items_of(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return values as an array, Python's integers as integers of this dtype: they have none of their own.
+
+    Raises OverflowError for integers that do not fit.
+    """
+    found: npt.NDArray[Any] = np.asarray(values)
+    is_pythons = not hasattr(values, "dtype") and found.dtype.kind in "iu" and dtype.kind in "iu"
+    return np.asarray(values, dtype) if is_pythons else found
+
+
 def is_masked(value: Any) -> bool:
     """Whether a value is a masked array."""
     # Importing it takes longer than many a query, and there is none before somebody did.

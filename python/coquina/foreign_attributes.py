@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coquina.keyword_hints import near_word
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 #: `a` is the array, `cq` the package.
 ARRAYS: Mapping[str, str] = {
@@ -133,6 +135,12 @@ GROUPS: Mapping[str, str] = {
     "set_node_attr": "f['group/name'].attrs['key'] = value",
     "title": "f.attrs['TITLE']",
     "undo": "with f.transaction(), which keeps all changes or none",
+    "_v_attrs": "f.attrs",
+    "_v_children": "f.items()",
+    "_v_name": "f.name",
+    "_v_pathname": "f.name",
+    "_v_title": "f.attrs['TITLE']",
+    "tables": "f.tree(), which shows the tables, or f.visititems(function)",
     "walk_groups": "f.visititems(function), or f.tree()",
     "walk_nodes": "f.visititems(function), or f.tree()",
     # netCDF4
@@ -149,6 +157,8 @@ GROUPS: Mapping[str, str] = {
 #: `t` is the table or the selection.
 TABLES: Mapping[str, str] = {
     # PyTables
+    "_v_attrs": "t.attrs",
+    "_v_pathname": "t.name",
     "append_where": "t.where(condition).append_to(other)",
     "col": "t['price'][:]",
     "coldescrs": "t.schema",
@@ -170,6 +180,7 @@ TABLES: Mapping[str, str] = {
     "remove_index": "t.drop_index(name)",
     "autoindex": "t.indexes, which appends always keep up to date",
     "del_attr": "del t.attrs['key']",
+    "description": "t.schema",
     "filters": "t.info",
     "flavor": "t.to_numpy(), t.to_arrow(), t.to_pandas()",
     "flush_rows_to_index": "t.refresh_index(name)",
@@ -256,6 +267,11 @@ TABLES: Mapping[str, str] = {
     "with_columns": "t['name'] = t['price'] * 2",
     "write_csv": "t.to_csv(path)",
     "write_parquet": "t.to_parquet(path)",
+}
+#: What tables have, and selections do not.
+SELECTIONS: Mapping[str, str] = {
+    **TABLES,
+    "copy": "t.copy(path, condition=..., columns=...), or cq.create_table(path, rows)",
 }
 #: `t` is the table of a column of text, times or values that can be missing.
 COLUMNS: Mapping[str, str] = {
@@ -354,7 +370,15 @@ PACKAGE: Mapping[str, str] = {
 }
 
 
-def no_attribute(owner: str, name: str, advice: Mapping[str, str], what: str = "attribute") -> str:
-    """Return the text of the error for a name that `owner` does not have; what: what it could have been."""
+def no_attribute(
+    owner: str, name: str, advice: Mapping[str, str], what: str = "attribute", known: Iterable[str] = ()
+) -> str:
+    """Return the text of the error for a name that `owner` does not have; what: what it could have been.
+
+    known: names that it has, of which one may be meant.
+    """
     found = advice.get(name)
-    return f"{owner} has no {what} {name!r}" + (f"; use {found}" if found else "")
+    if found:
+        return f"{owner} has no {what} {name!r}; use {found}"
+    near = None if name.startswith("_") else near_word(name, known)
+    return f"{owner} has no {what} {name!r}" + (f"; did you mean {near!r}?" if near else "")

@@ -167,9 +167,11 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     # PyTables
     "chunkshape": _renamed("chunks"),
     "condvars": _renamed("params"),
+    "colname": _renamed("columns"),
     "complevel": _level,
     "complib": _codec,
     "expectedrows": _renamed("expected_rows"),
+    "field": _renamed("columns"),
     "max_rows": _renamed("expected_rows"),
     "where": _renamed("name"),
     "obj": _renamed("data"),
@@ -194,6 +196,7 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     "compressors": _codec,
     "encoding": _object,
     "shards": _renamed("chunks"),
+    "sortby": _renamed("sort_by"),
     "zlib": _zlib,
     # Others
     "file": _renamed("path", "source"),
@@ -204,7 +207,21 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     "usecols": _renamed("columns"),
 }
 #: Keywords of others that say where, and not how something is stored.
-PLACES = ("condvars", "file", "filename", "mode", "obj", "sep", "urlpath", "usecols", "where")
+PLACES = (
+    *("colname", "condvars", "field", "file", "filename", "mode", "obj", "sep", "sortby", "urlpath"),
+    *("usecols", "where"),
+)
+#: Keywords of others that something else than a keyword does. `t` is the table.
+CALLS: Mapping[str, str] = {
+    "ascending": "t.order_by(columns, descending=...) sorts",
+    "index": "to_pandas().set_index(name) makes an index of a column",
+    "limit": "t.head(n) takes the first rows",
+    "order_by": "t.order_by(columns) sorts",
+    "sort": "t.order_by(columns) sorts",
+    "start": "t[start:stop] takes some rows",
+    "step": "t[start:stop:step] takes some rows",
+    "stop": "t[start:stop] takes some rows",
+}
 #: Options of h5py's files.
 FILE_OPTIONS = ("backing_store", "driver", "fs_strategy", "libver", "locking", "swmr", "track_order")
 #: Those that say how many threads work.

@@ -10,13 +10,15 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from coquina.foreign_words import FILE_OPTIONS, FOREIGN, PLACES, THREADS, translated
+from coquina.foreign_words import CALLS, FILE_OPTIONS, FOREIGN, PLACES, THREADS, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+#: Keywords that functions of tables alone have.
+_OF_TABLES = frozenset({"columns", "condition", "params"})
 #: What Python says of a keyword that a function does not have.
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
 
@@ -66,11 +68,21 @@ def _own_keywords(function: Callable[..., Any]) -> list[str]:
 
 
 def near_word(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the word that a name is most like, or None. cutoff: how like, from 0 to 1."""
+    """Return the word that a name is most like, or None; see `near_words`."""
+    found = near_words(name, known, 1, cutoff)
+    return found[0] if found else None
+
+
+def near_words(name: str, known: Iterable[str], count: int, cutoff: float = 0.6) -> list[str]:
+    """Return the words that a name is most like, at most `count`: those that differ in case alone, if any.
+
+    cutoff: how like, from 0 to 1.
+    """
     from difflib import get_close_matches
 
-    found = get_close_matches(name, list(known), 1, cutoff)
-    return found[0] if found else None
+    words = list(known)
+    same = [word for word in words if word.lower() == name.lower()]
+    return same[:count] or get_close_matches(name, words, count, cutoff)
 
 
 def advice(name: str, value: object, known: list[str]) -> str:
@@ -79,10 +91,14 @@ def advice(name: str, value: object, known: list[str]) -> str:
         return f"did you mean {meant}?"
     if name in THREADS:
         return "set_num_threads(n), or COQUINA_NUM_THREADS in the environment, says how many threads work"
+    if name in CALLS and not _OF_TABLES.isdisjoint(known):
+        return CALLS[name]
     if name not in FOREIGN and (near := near_word(name, known)):
         return f"did you mean {near!r}?"
     if name in FILE_OPTIONS and "allow_external" in known:
         return f"coquina.hdf5.File(path, mode, {name}=...) takes it"
+    if "values" in known and "rows" in known:
+        return f"values are given by column, as {{{name!r}: ...}}"
     if "params" in known:
         return f"values of names in a condition are given as params={{{name!r}: ...}}"
     takes = f"it takes {', '.join(sorted(known))}" if known else "it takes no keywords"

@@ -162,3 +162,14 @@ def test_a_journal_that_is_not_of_a_linked_file_is_told(tmp_path):
         file["more"] = np.arange(9000)
     with File(path) as file, pytest.raises(cq.CorruptError, match="Move the journal away"):
         file["link"]
+
+
+def test_a_dataset_that_is_open_with_a_prefix_of_its_own_is_found(tmp_path):
+    """`tree`, and every look at the dataset: libhdf5 does not open it again with another prefix."""
+    (tmp_path / "raw").mkdir()
+    np.arange(5).tofile(tmp_path / "raw" / "items.bin")
+    with File(tmp_path / "f.h5", "w") as file:
+        where = {"external": [("items.bin", 0, 40)], "efile_prefix": str(tmp_path / "raw")}
+        held = file.h5.create_dataset("group/x", (5,), "i8", **where)
+        assert "x  (5,) int64" in str(file.tree())
+        assert file["group/x"][:].tolist() == file["group"]["x"][:].tolist() == held[:].tolist()

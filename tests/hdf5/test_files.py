@@ -370,3 +370,15 @@ def test_a_name_that_does_not_exist_is_told_with_one_like_it(tmp_path):
                 file[name]
             assert "did you mean" not in str(caught.value)
         assert file.get("entri") is None
+
+
+def test_a_libver_that_does_not_exist_names_those_that_do(tmp_path):
+    """A bare KeyError: 'f', the first letter of the version that was asked for."""
+    path = tmp_path / "f.h5"
+    for wrong in ("foo", ("v110", "foo"), 3, ["v110", "latest"], ("v110", "v112", "v114")):
+        for mode in ("w", "r", "a"):
+            with pytest.raises(ValueError, match=r"libver .*: takes 'earliest', 'latest', 'v108', 'v110'"):
+                cq.hdf5.File(path, mode, libver=wrong)
+    for right in ("earliest", "latest", "v110", ("v108", "v112")):
+        with cq.hdf5.File(path, "w", libver=right) as f, h5py.File.in_memory(libver=right) as h5:
+            assert f.libver == h5.libver

@@ -11,7 +11,7 @@ import pytest
 
 import coquina as cq
 from coquina.cli import main
-from coquina.tables.directory_names import NAME
+from coquina.folder_members import TABLE as NAME
 
 ROWS = 40_000
 

@@ -16,7 +16,7 @@ import pytest
 
 import coquina as cq
 from coquina._core import TableDirectory
-from coquina.tables.directory_names import NAME
+from coquina.folder_members import TABLE as NAME
 from coquina.tables.layout import ColumnSpec
 
 ROWS = 60

@@ -11,10 +11,11 @@ import pytest
 
 import coquina as cq
 from coquina._core import CorruptError
+from coquina.folder_members import TABLE as JSON
 from coquina.storage_options import Storage
 from coquina.tables.column_storage import column_storage
 from coquina.tables.columns_layout import ColumnsLayout
-from coquina.tables.frames_home import JSON, FramesHome
+from coquina.tables.frames_home import FramesHome
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.values import TEXT
 from tests.tables.test_columns_layout import SCHEMA, SMALL, rows_of, shown

@@ -177,7 +177,7 @@ def test_what_does_not_fit_is_refused(data, kind, sentence):
         ([], TypeError, "none, and no schema"),
         ([5], TypeError, "not int"),
         ({"a": [1, 2], "b": [1]}, ValueError, "unequal lengths"),
-        ({"a": 5}, ValueError, "unequal lengths"),
+        ({"a": 5}, ValueError, "column .a.: one value; give a list"),
         ({"a": [object()]}, TypeError, "'a': objects"),
         ({"a": [1, "x", None]}, TypeError, "'a'"),
         (np.zeros(2, [("v", "V4")]), TypeError, "'v': bytes without meaning"),

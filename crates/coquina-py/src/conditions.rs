@@ -180,7 +180,8 @@ fn made_error(py: Python<'_>, error: TextError) -> PyResult<Raised> {
         TextErrorKind::Name => {
             let name: String = error.text().chars().skip(error.column()).take(error.width()).collect();
             let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            let hint = format!("; or pass a value: params={{'{name}': ...}}");
+            let or = if sentence.ends_with('?') { " Or" } else { "; or" };
+            let hint = format!("{or} pass a value: params={{'{name}': ...}}");
             let hint = if is_plain { hint } else { String::new() };
             return Ok(PyErr::from_value(placed(&sentence, &hint)?).into());
         }

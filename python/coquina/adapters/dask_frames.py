@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from coquina.folder_members import TABLE
 from coquina.tables.selection import Selection
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 #: Bytes of rows in a partition where no number of rows is given: what Dask recommends.
 PARTITION_BYTES = 1 << 27
-#: What every commit to a table in a directory changes.
-_MANIFEST = "table.json"
 
 
 def to_dask(rows: Selection, partition_rows: int | None) -> Any:
@@ -73,7 +72,8 @@ class Part:
         """What tells these rows from others: the state of the file, or the call that made them."""
         plan, table = self.plan, self.plan.table
         path = table.path or ""
-        path = os.path.join(path, _MANIFEST) if os.path.isdir(path) else path
+        # Every commit to a table in a directory changes this file.
+        path = os.path.join(path, TABLE) if os.path.isdir(path) else path
         texts = [one if isinstance(one, str) else one.given for one in plan.conditions]
         if not os.path.isfile(path) or not all(isinstance(text, str) for text in texts):
             return self.unique

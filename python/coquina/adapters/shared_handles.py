@@ -22,6 +22,7 @@ from coquina.arrays.opening import open as open_file
 from coquina.arrays.opening import restore
 from coquina.arrays.writes import changes_of
 from coquina.expressions.expression import Expr
+from coquina.folder_members import ARRAY
 from coquina.hdf5.files import File
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 #: Files that a process keeps open for tasks to come.
 FILES_MAX = 64
-_INDEX_OF_FOLDER = "chunks.b2frame"
 
 Place = tuple[str, int | str]
 
@@ -142,7 +142,7 @@ _files: OrderedDict[tuple[int, str, int | str], tuple[tuple[int, ...], Any]] = O
 
 def _stamp(path: str) -> tuple[int, ...]:
     """Return what changes when the file, or the index in a directory, does."""
-    found = os.stat(os.path.join(path, _INDEX_OF_FOLDER) if os.path.isdir(path) else path)
+    found = os.stat(os.path.join(path, ARRAY) if os.path.isdir(path) else path)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 

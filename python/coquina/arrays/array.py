@@ -25,6 +25,7 @@ from coquina.arrays.operators import Operators
 from coquina.arrays.regions import boxes, chunk_regions
 from coquina.arrays.views import View, view_of
 from coquina.attrs import Attrs, Meta
+from coquina.casting import items_of
 from coquina.changes import Changes, changes_at, is_watched
 from coquina.foreign_attributes import ARRAYS, no_attribute
 from coquina.indexing import Selection, lower, lower_outer, lower_vector
@@ -397,7 +398,7 @@ class Array(Operators, _core.ArrayBase):
         >>> a.shape
         (3, 2)
         """
-        values: npt.NDArray[Any] = np.asarray(y)
+        values = items_of(y, self.dtype)
         if not -self.ndim <= axis < self.ndim:
             raise IndexError(f"append: axis {axis} of an array of {self.ndim} axes")
         axis %= self.ndim

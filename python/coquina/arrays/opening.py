@@ -20,6 +20,7 @@ from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.foreign import what_is, what_is_at
 from coquina.arrays.frames import Frame
 from coquina.dtypes import parse_dtype
+from coquina.folder_members import ARRAY, STORE, TABLE, has_member
 from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.remote import RangeReader, local_path, new_path, reader_for
@@ -46,10 +47,6 @@ _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 _OWN_SUFFIXES = (".b2nd", ".b2frame", ".blp")
 _WRITABLE = {"r": False, "r+": True, "a": True}
 _ZIP = b"PK"
-#: The file that makes a directory a store.
-_EMBED = "embed.b2e"
-#: The file that makes a directory a table.
-_TABLE = "table.json"
 #: The names of stores that are made.
 _STORES = (".b2d", ".b2z")
 #: Metalayers of frames that hold more than plain chunks.
@@ -153,8 +150,9 @@ def open(
         raise ValueError(_wrong_mode(mode, (*_SUFFIXES, *_STORES)))
     if offset == 0 and is_hdf5(target):
         return _hdf5(target, mode, damaged, wait, durable, allow_external)
-    if offset == 0 and not damaged and isinstance(target, str) and _is_table(target):
-        return table_directories.open_directory(target, cast("Any", mode), wait=wait, durable=durable)
+    folder = target if isinstance(target, str) and os.path.isdir(target) else None
+    if offset == 0 and not damaged and folder is not None and has_member(folder, TABLE):
+        return table_directories.open_directory(folder, cast("Any", mode), wait=wait, durable=durable)
     if offset == 0 and not damaged and (store := _store(target, mode, verify, durable)) is not None:
         return store
     try:
@@ -162,7 +160,7 @@ def open(
             target, writable=_WRITABLE[mode], offset=offset, verify=verify, damaged=damaged
         )
     except (_core.CorruptError, FileNotFoundError) as error:
-        is_other = offset == 0 and not (damaged and not (isinstance(target, str) and os.path.isdir(target)))
+        is_other = offset == 0 and not (damaged and folder is None)
         raise (_foreign(cast("Any", target)) if is_other else None) or error from None
     if damaged or _WRITABLE[mode]:
         # To be mended, or to be changed: chunk by chunk.
@@ -183,7 +181,7 @@ def _store(target: Path | BinaryIO, mode: str, verify: bool, durable: bool) -> A
         file.seek(at)
         return stores.open_archive(file, None, "the file", verify=verify) if is_zip else None
     if os.path.isdir(target):
-        is_store = os.path.isfile(os.path.join(target, _EMBED))
+        is_store = has_member(target, STORE)
         found = stores.open_directory(target, verify=verify) if is_store else None
     elif os.path.isfile(target):
         with builtins.open(target, "rb") as file:
@@ -197,18 +195,14 @@ def _store(target: Path | BinaryIO, mode: str, verify: bool, durable: bool) -> A
     return found
 
 
-def _is_table(path: str) -> bool:
-    return os.path.isfile(os.path.join(path, _TABLE))
-
-
 def _foreign(target: str | BinaryIO) -> Exception | None:
     """Return the error of what is none of ours: a folder, or a file of another format."""
     if not isinstance(target, str):
         return _foreign_file(target, "the file")
     if os.path.isdir(target):
-        if _is_table(target):
+        if has_member(target, TABLE):
             return UnsupportedError(f"{target}: a directory with a table, which opens without damaged=True")
-        if os.path.isfile(os.path.join(target, "chunks.b2frame")):
+        if has_member(target, ARRAY):
             return None
         found = what_is_at(target)
         if found is not None and found.advice:

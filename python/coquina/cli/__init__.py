@@ -129,7 +129,7 @@ def parser() -> Parser:
         description="Inspect, convert, query, compress and verify files of arrays and tables.",
         epilog=EPILOG,
     )
-    top.add_argument("--version", action="version", version=f"coquina {__version__}")
+    top.add_argument("-V", "--version", action="version", version=f"coquina {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for command in COMMANDS:
         doc, _, examples = (command.__doc__ or "").partition("\n\n")
@@ -154,6 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not words:
             print(FIRST_STEPS, end="", flush=True)
             return 0
+        if words[0] == "help":
+            words = [*words[1:2], "--help"]
         options = parser().parsed(words)
         return _run(options)
     except UsageError as error:
@@ -183,8 +185,10 @@ def _run(options: argparse.Namespace) -> int:
         if given is not None and not (is_piped and is_pipe(given)):
             _check_order(options, given)
             inputs.check(given)
-    if getattr(options, "output", None) is not None:
-        inputs.check_output(options.output)
+    if (output := getattr(options, "output", None)) is not None:
+        if is_pipe(output) and not is_piped:
+            raise ValueError("-: this command writes a file, whose extension says the format")
+        inputs.check_output(output)
     with threads_of(options), _allowing(options):
         code = options.run(options)
     sys.stdout.flush()

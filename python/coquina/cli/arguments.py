@@ -11,7 +11,6 @@ import json
 import re
 import sys
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from coquina import _core, codecs, num_threads, set_num_threads, set_progress
 from coquina import filters as known_filters
 from coquina.cli.terminal import show, show_json
+from coquina.keyword_hints import near_word
 from coquina.tuning_options import AUTO
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def one_of(names: Iterable[str], what: str, text: str) -> str:
 
 def similar(text: str, names: Iterable[str]) -> str:
     """Return a question that names what may be meant, or nothing."""
-    close = get_close_matches(text, list(names), 1, 0.6)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    near = near_word(text, names)
+    return f" (did you mean {near!r}?)" if near else ""
 
 
 def codec_name(text: str) -> str:

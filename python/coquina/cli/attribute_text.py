@@ -14,6 +14,7 @@ from coquina.arrays.aligning import aligned
 from coquina.cli.table_text import values_json
 from coquina.cli.terminal import cell
 from coquina.hdf5.references import described
+from coquina.hdf5.untyped import h5py
 from coquina.tables.user_attributes import user_attributes
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ def values(attrs: Mapping[str, Any], h5: Any = None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in attrs:
         try:
-            found[name] = attrs[name] if h5 is None else described(attrs[name], h5)
+            value = attrs[name]
+            if isinstance(value, h5py.Empty):
+                # Without items: PyTables has empty text so.
+                value = "" if value.dtype.kind in "SO" else None
+            found[name] = value if h5 is None else described(value, h5)
         except (CoquinaError, OSError, TypeError, ValueError, RuntimeError) as error:
             found[name] = f"({error})"
     return found

@@ -15,14 +15,14 @@ Examples:
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 import coquina
-from coquina.cli import arguments, hdf5_paths, inputs, row_files, store_paths, tables
+from coquina.cli import arguments, hdf5_paths, inputs, row_files, sources, store_paths, tables
 from coquina.cli.keys import key, split
-from coquina.cli.table_text import items_json, rows_text
+from coquina.cli.table_text import items_json, rows_text, values_json
 from coquina.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
@@ -36,11 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina cat`."""
     parser.add_argument(
         "file",
-        help="a .b2nd file or directory, a Bloscpack file of an array, a .npy file, FILE.h5:/path, "
+        help="a .b2nd file or directory, a Bloscpack file of an array, a .npy file, FILE.npz:NAME, "
+        "FILE.h5:/path, "
         "STORE.b2z:/path, or a table's directory",
     )
     parser.add_argument(
-        "key", nargs="?", type=key, help="the part to print (default: all, or the first rows)"
+        "key",
+        nargs="?",
+        type=key,
+        help="the part to print, as [3:5, ::-1] or ['column'] (default: all; the first rows)",
     )
     parser.add_argument("-a", "--all", action="store_true", help="print every item")
     arguments.add_threads(parser)
@@ -56,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
     is_all = options.all or options.json
     if place is None and tables.is_directory(options.file):
         with coquina.open_table(options.file) as table:
-            _show_rows(*rows_of(table, options.key, is_all), options)
+            _show_rows(*rows_of(table, options.key, is_all), options, table)
         return
     if place is not None:
         place, options.key = key_of(place, options.key)
@@ -64,13 +68,13 @@ def run(options: argparse.Namespace) -> None:
             if place.path == "/" and (only := tables.only_of(found.h5)) is not None:
                 found = found[only]
             if tables.is_table(found):
-                _show_rows(*rows_of(found, options.key, is_all), options)
+                _show_rows(*rows_of(found, options.key, is_all), options, found)
                 return
     elif (place := store_paths.place(options.file)) is not None:
         place, options.key = key_of(place, options.key, store_paths.with_key)
         with store_paths.opened(place) as found:
             if tables.is_table(found):
-                _show_rows(*rows_of(found, options.key, is_all), options)
+                _show_rows(*rows_of(found, options.key, is_all), options, found)
                 return
             if store_paths.is_group(found):
                 raise ValueError(f"{place.file}:{place.path} is a group; `coquina ls {place.file}` lists it")
@@ -83,22 +87,36 @@ def run(options: argparse.Namespace) -> None:
 def _show_part(part: Any, options: argparse.Namespace) -> None:
     """Print items."""
     if options.json:
+        if isinstance(part, list):
+            show_json({"items": values_json(part)})
+            return
         items = np.asarray(part)
         show_json({"dtype": str(items.dtype), "shape": items.shape, "items": items.tolist()}, _text)
+        return
+    if isinstance(part, list):
+        _show_sequences(cast("list[Any]", part), options)
         return
     threshold = sys.maxsize if options.all else 1000
     with np.printoptions(threshold=threshold):
         show(part)
 
 
-def _show_rows(rows: Any, left: int, options: argparse.Namespace) -> None:
+def _show_sequences(rows: list[Any], options: argparse.Namespace) -> None:
+    """Print rows that have a length each, one on a line."""
+    for row in rows if options.all else rows[:_ROWS]:
+        show(repr(row) if isinstance(row, str | bytes) else row)
+    if len(rows) > _ROWS and not options.all:
+        show(f"{len(rows) - _ROWS} more; --all prints them")
+
+
+def _show_rows(rows: Any, left: int, options: argparse.Namespace, table: Any) -> None:
     """Print rows of a table, or values of a column. left: how many more there are."""
     values = np.atleast_1d(rows)
     if options.json:
         items = items_json(values)
         show_json({"dtype": str(values.dtype), "shape": values.shape, "items": items})
     elif values.dtype.names is not None:
-        show(rows_text(values))
+        show(rows_text(values, table.schema))
     else:
         with np.printoptions(threshold=sys.maxsize if options.all else 1000):
             show(rows)
@@ -122,6 +140,8 @@ def part_of_file(path: str, key: Any) -> Any:
         raise ValueError(f"{path} is a file of rows; `coquina query {path} --head 20` prints some")
     if path.lower().endswith(".npy"):
         return np.load(path, mmap_mode="r", allow_pickle=False)[() if key is None else key]
+    if ".npz" in path.lower():
+        return sources.archived(path)[() if key is None else key]
     file = inputs.opened(path)
     if isinstance(file, coquina.Frame) or (isinstance(file, coquina.PackFile) and file.array is None):
         raise ValueError(f"{path} holds plain chunks, not an array; `coquina info {path}` describes them")

@@ -86,7 +86,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for .b2nd: how the array will be read: any, rows, columns, or boxes such as 1,512,512",
     )  # fmt: skip
     parser.add_argument(
-        "--layout", choices=("columns", "rows"), help="for tables: a dataset for each column, or records"
+        "--layout",
+        choices=("columns", "rows"),
+        help="for tables: a dataset for each column (default), or records, as PyTables has them; "
+        "tables of HDF5 files keep theirs",
     )
     arguments.add_threads(parser)
     arguments.add_force(parser)

@@ -119,10 +119,14 @@ def _into_file(
 ) -> dict[str, Any]:
     """Write a table in an HDF5 file, which is made if there is none."""
     hdf5_paths.check_new(target, is_forced=options.force)
+    stored = _storing(options)
+    if tables.is_table(rows) and "layout" not in stored:
+        # A table of PyTables stays one.
+        stored["layout"] = rows.layout.kind
     with File(target.file, "r+" if os.path.exists(target.file) else "x") as file:
         # Under another name first, so that what is there is lost only once this is complete.
         name = f"{target.path.rstrip('/')}.{secrets.token_hex(4)}"
-        with file.create_table(name, rows, **_storing(options)) as table:
+        with file.create_table(name, rows, **stored) as table:
             table.attrs.update(attributes)
             said = _said(table, options)
         if target.path in file:

@@ -83,7 +83,11 @@ def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, An
             _copy(node, target.create_group(name), encoding, said, copied)
         elif tables.is_table(node):
             said["tables"] += 1
-            target.create_table(name, node, **{key: one for key, one in encoding.items() if key != "threads"})
+            stored = {key: one for key, one in encoding.items() if key != "threads"}
+            try:
+                target.create_table(name, node, **stored)
+            except coquina.UnsupportedError as error:
+                raise coquina.UnsupportedError(f"{source.name.rstrip('/')}/{name}: {error}") from error
         elif isinstance(node, coquina.Array):
             said["arrays"] += 1
             made = target.create_dataset(name, data=node, **encoding)

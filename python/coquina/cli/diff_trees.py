@@ -13,6 +13,7 @@ from coquina.cli import attribute_text, hdf5_paths, row_files, sources, store_pa
 from coquina.hdf5.references import described
 from coquina.hdf5.trees import Walk
 from coquina.hdf5.untyped import h5py
+from coquina.tables.vlarrays import VLArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,7 +76,7 @@ def _node(found: Any) -> Node:
 def _kind(found: Any) -> Kind:
     if tables.is_table(found):
         return "table"
-    if hasattr(found, "shape"):
+    if hasattr(found, "shape") and not isinstance(found, VLArray):
         return "array"
     if hasattr(found, "keys"):
         return "group"

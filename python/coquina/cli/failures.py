@@ -36,6 +36,7 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (ImportError, "missing_package"), (LookupError, "not_there"), (OSError, "io"),
     (KeyboardInterrupt, "interrupted"),
 )  # fmt: skip
+_KEYWORDS = re.compile(r"""\b(codec|filter|layout)=["'](\w+)["']""")
 
 
 class UncheckedError(UnsupportedError):
@@ -115,6 +116,8 @@ def _sentence(error: BaseException, lines: list[str]) -> str:
     if isinstance(error, FileNotFoundError) and " " not in text:
         text = f"{text or 'the file'}: there is no such file"  # some say no more than its name
     text = re.sub(r" \(os error \d+\)$", "", text)
+    # Arguments of Python, as options.
+    text = _KEYWORDS.sub(r"--\1 \2", text.replace("; overwrite must be set to replace it", ""))
     text = "; ".join(line.strip() for line in text.splitlines() if line.strip())
     return text or ("out of memory" if isinstance(error, MemoryError) else type(error).__name__)
 
@@ -127,6 +130,8 @@ def _advice(kind: str, message: str, options: argparse.Namespace | None) -> str 
         return "--force replaces it"
     if "coquina recover" in message:
         return None
+    if "choose the other columns" in message and command == "convert":
+        return f"`coquina query {file} --columns NAME,... --output {getattr(options, 'output', 'OUTPUT')}`"
     if kind in ("corrupt", "truncated") and file and command not in ("verify", "repair", "recover"):
         return f"`coquina verify {file}` says what is damaged"
     if kind in ("corrupt", "truncated") and file and command == "verify":

@@ -60,7 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     task.add_argument(
         "--compact", metavar="NAME", nargs="?", const="", help="refresh, and merge the index into one run"
     )
-    parser.add_argument("--kind", choices=KINDS, default="full", help="kind of the new index (default: full)")
+    parser.add_argument(
+        "--kind",
+        choices=KINDS,
+        default="full",
+        help="kind of the new index: full (default) also gives orders; partial needs less memory; light is "
+        "smaller; zones is tiny, for rows nearly in order; pytables is for PyTables too",
+    )
     parser.add_argument("--name", help="name of the new index (default: its column)")
     parser.add_argument(
         "--memory-limit",

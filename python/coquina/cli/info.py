@@ -26,7 +26,7 @@ from coquina.arrays.aligning import aligned
 from coquina.arrays.info import human
 from coquina.cli import arguments, attribute_text, hdf5_paths, inputs, ls, numpy_files, store_paths, tables
 from coquina.cli.terminal import cell, show, show_json
-from coquina.hdf5.dataset_info import dtype_name
+from coquina.hdf5.dataset_info import described, dtype_name
 from coquina.providers import Provider
 from coquina.tuning_options import encodings_text
 
@@ -160,6 +160,8 @@ def _describe_hdf5(place: hdf5_paths.Place) -> dict[str, Any]:
         return {**where, "format": "HDF5 dataset", **ls.stored(top), "attrs": attrs}
 
 
+#: Of names on a line.
+_NAMES_MAX = 10
 _NOT_OF_DATASETS = (
     "path", "codec", "codec_parameter", "level", "filters", "checksums", "dead_bytes", "special_chunks",
     "blocks_decoded", "blocks_cached", "chunks_direct", "chunks_fetched", "chunks_unchanged", "boxes_whole",
@@ -195,7 +197,28 @@ def _text(name: str, value: object) -> str:
         return encodings_text(cast("dict[str, int]", value))
     if isinstance(value, int) and name in ("nbytes", "cbytes", "dead_bytes"):
         return f"{value} ({human(value)})"
-    return f"{value:.2f}x" if isinstance(value, float) else str(value)
+    if name in ("filters", "pipeline") and isinstance(value, list | tuple):
+        return " + ".join(map(_filter_text, cast("list[Any]", value))) or "none"
+    names = cast("list[object]", value) if isinstance(value, list) else []
+    if names and all(isinstance(one, str) for one in names):
+        return _names_text(cast("list[str]", names))
+    return f"{value:.2f}x" if isinstance(value, float) else str(cast("object", value))
+
+
+def _filter_text(filter: Any) -> str:
+    """Return a filter of Blosc2, (name, parameter), or of HDF5, (id, name, parameters), as a few words."""
+    if not isinstance(filter, tuple):
+        return str(filter)
+    *_, name, values = cast("tuple[Any, ...]", filter)
+    if isinstance(values, tuple):
+        return described(name, cast("tuple[int, ...]", values))
+    return f"{name} {values}" if values else str(name)
+
+
+def _names_text(names: list[str]) -> str:
+    """Return names in a line; of many the first ones, and how many more there are."""
+    more = len(names) - _NAMES_MAX
+    return ", ".join(names[:_NAMES_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def _lossy_text(facts: dict[str, Any]) -> str:

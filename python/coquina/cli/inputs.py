@@ -7,13 +7,16 @@ is there instead, and what to do.
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from typing import Any
 
 import coquina
 from coquina.arrays.foreign import what_is_at
 from coquina.arrays.opening import is_hdf5
+from coquina.folder_members import ARRAY, TABLE, has_member
+from coquina.keyword_hints import near_word
 
+#: How files of rows are called, most of them.
+_ROWS = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson")
 #: What `coquina.open` opens.
 FORMATS = (
     "Blosc2 arrays and frames (.b2nd, .b2frame), Bloscpack (.blp), HDF5 (.h5, .nc), directories of tables"
@@ -49,6 +52,8 @@ def check(text: str) -> None:
     path = path_of(text)
     if is_url(text) or os.path.lexists(path):
         return
+    if text == "-":
+        raise ValueError("-: this command reads files; `coquina compress - -` and `decompress` take pipes")
     folder, name = os.path.split(path)
     if os.path.isfile(file := _existing(folder)):
         inside = path[len(file) :].replace(os.sep, "/")
@@ -59,8 +64,8 @@ def check(text: str) -> None:
         others = os.listdir(folder or ".")
     except OSError:
         others = []
-    close = get_close_matches(name, others, 1, 0.6)
-    hint = f"did you mean {os.path.join(folder, close[0])}?" if close else "is the path right?"
+    near = near_word(name, others)
+    hint = f"did you mean {os.path.join(folder, near)}?" if near else "is the path right?"
     raise FileNotFoundError(f"{path}: there is no such file; {hint}")
 
 
@@ -90,7 +95,7 @@ def opened(path: str, *, damaged: bool = False) -> Any:
 def is_known(path: str) -> bool:
     """Whether a file begins as those do that `coquina.open` opens."""
     if os.path.isdir(path):
-        return any(os.path.isfile(os.path.join(path, name)) for name in ("chunks.b2frame", "table.json"))
+        return has_member(path, ARRAY) or has_member(path, TABLE)
     with open(path, "rb") as file:
         head = file.read(32)
     return b"b2frame\0" in head or head.startswith(b"blpk") or is_hdf5(path)
@@ -109,6 +114,10 @@ def unknown(path: str, takes: str = FORMATS) -> ValueError:
         hint = "; `coquina convert --dtype` makes arrays of plain bytes" if takes.startswith(FORMATS) else ""
         return ValueError(f"{path}: unknown format; this command reads {takes}{hint}")
     what = f"; `coquina {found.verb} {path} OUTPUT` converts it" if found.verb else ""
+    if path.lower().endswith((".npy", ".npz")):
+        what += f"; `coquina info {path}` describes it"
+    if path.lower().endswith(_ROWS):
+        what += f"; `coquina query {path}` prints its rows"
     if not what and found.advice == "unpack it first":
         what = "; unpack it first"
     return ValueError(f"{path} is {found.name}; this command reads {takes}{what}")
@@ -117,7 +126,7 @@ def unknown(path: str, takes: str = FORMATS) -> ValueError:
 def _own(path: str) -> str:
     """Return what a file of ours is."""
     if os.path.isdir(path):
-        is_table = os.path.isfile(os.path.join(path, "table.json"))
+        is_table = has_member(path, TABLE)
         return "the directory of a table" if is_table else "the directory of an array"
     with open(path, "rb") as file:
         head = file.read(32)

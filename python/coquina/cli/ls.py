@@ -38,7 +38,9 @@ _NAMES_WIDTH = 60
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina ls`."""
     parser.add_argument("file", help="an HDF5 file, a store (.b2z, .b2d, .b2e), or FILE:/path of a group")
-    parser.add_argument("-a", "--all", action="store_true", help="also list the datasets inside tables")
+    parser.add_argument(
+        "-a", "--all", action="store_true", help="also list the datasets inside tables, and indexes"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="also list attributes and their values")
     parser.add_argument(
         "--sort",
@@ -55,9 +57,13 @@ def run(options: argparse.Namespace) -> None:
     if place is not None:
         with hdf5_paths.opened(place) as top:
             rows = shown(top, options.all, verbose=options.verbose)
+            h5 = getattr(top, "h5", top)
+            is_group = options.verbose and hasattr(h5, "keys") and not tables.is_table(top)
+            attrs = attribute_text.values(h5.attrs, h5) if is_group else {}
     elif (place := store_paths.place(options.file)) is not None:
         with store_paths.opened(place) as top:
             rows = store_paths.listed(top, verbose=options.verbose)
+            attrs = attribute_text.values(top.attrs) if options.verbose and hasattr(top, "attrs") else {}
     else:
         raise unknown(options.file, "HDF5 files and stores of python-blosc2")
     rows = _sorted(rows, options.sort, options.depth)
@@ -65,9 +71,12 @@ def run(options: argparse.Namespace) -> None:
         for row in rows:
             if "attributes" in row:
                 row["attributes"] = attribute_text.document(row["attributes"])
-        show_json({"file": place.file, "path": place.path, "objects": rows})
+        own = {"attributes": attribute_text.document(attrs)} if options.verbose else {}
+        show_json({"file": place.file, "path": place.path, **own, "objects": rows})
         return
     show(f"{cell(place.file)}:{cell(place.path)}")
+    for line in attribute_text.lines(attrs):
+        show(f"  @{line}")
     _show(rows, is_tree=options.sort != "size")
 
 

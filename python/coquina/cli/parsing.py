@@ -6,6 +6,8 @@ Options are not taken by their first letters alone: scripts would break with eac
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from typing import Any, NoReturn, cast
 
@@ -25,6 +27,24 @@ SYNONYMS = {
     "fix": "repair FILE OUTPUT",
     "sort": "repack FILE OUTPUT --sort-by COLUMN",
 }
+
+#: What other programs call options of a subcommand that has them.
+OPTIONS = {
+    **dict.fromkeys(("-n", "--limit", "--rows", "--nrows"), "--head"),
+    **dict.fromkeys(("--sort", "--sort-by", "--orderby"), "--order-by"),
+    **dict.fromkeys(("--group-by", "--groupby", "--group"), "--by"),
+    **dict.fromkeys(("--select", "--cols", "--fields"), "--columns"),
+    **dict.fromkeys(("-l", "--long"), "--verbose"),
+    **dict.fromkeys(("--overwrite", "-y", "--yes"), "--force"),
+    **dict.fromkeys(("--complevel", "--compression-level"), "--level"),
+    **dict.fromkeys(("--complib", "--compression", "--compressor"), "--codec"),
+    **dict.fromkeys(("-j", "--jobs"), "--threads"),
+    "--count": "--agg count",
+    "--desc": "--descending",
+}
+_NUMBER = re.compile(r"-\d+")
+#: Arguments that name files.
+_FILES = ("file", "new", "other", "output")
 
 
 class UsageError(Exception):
@@ -60,20 +80,27 @@ class Parser(argparse.ArgumentParser):
     def parsed(self, words: list[str]) -> argparse.Namespace:
         """Parse, and say of options that there are none of what may be meant."""
         found, left = self.parse_known_args(words)
+        parser: argparse.ArgumentParser = getattr(found, "parser", self)
+        # To argparse, numbers are no options.
+        left = [one for name in _FILES if _NUMBER.fullmatch(one := str(getattr(found, name, "")))] or left
+        _take_late(parser, found, left)
         if left:
-            parser: argparse.ArgumentParser = getattr(found, "parser", self)
-            options = [text for action in actions_of(parser) for text in action.option_strings]
             first = left[0].partition("=")[0]
-            what = "no option" if first.startswith("-") else "one argument too many:"
-            hint = similar(first, options) if first.startswith("-") else self._advice(found, left)
-            parser.error(f"{what} {first!r}{hint}")
+            if not first.startswith("-"):
+                parser.error(f"one argument too many: {first!r}{self._advice(found, left)}")
+            parser.error(f"no option {first!r}{_option_meant(parser, first)}")
         return found
 
     @staticmethod
     def _advice(found: argparse.Namespace, left: list[str]) -> str:
         """Return what a subcommand says of words that it has no place for; see `meant` of its module."""
         meant = getattr(found, "meant", None)
-        return "" if meant is None else f"; write `{meant(found, left)}`"
+        if meant is not None:
+            return f"; write `{meant(found, left)}`"
+        file = str(getattr(found, "file", ""))
+        if not os.path.isfile(file) or os.path.lexists(left[0]):
+            return ""
+        return f"; what is in a file is written {file}:{left[0]}"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -86,6 +113,22 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(
                 action, f"invalid choice {value!r}{similar(str(value), names)}: takes one of {listed}"
             )
+
+
+def _take_late(parser: argparse.ArgumentParser, found: argparse.Namespace, left: list[str]) -> None:
+    """Give words behind options to arguments that may be left out: argparse has closed them then."""
+    for action in actions_of(parser):
+        is_open = not action.option_strings and action.nargs == "?"
+        if left and is_open and not left[0].startswith("-") and getattr(found, action.dest) is action.default:
+            read = cast("Any", action.type or str)
+            setattr(found, action.dest, read(left.pop(0)))
+
+
+def _option_meant(parser: argparse.ArgumentParser, word: str) -> str:
+    """Return which option of a subcommand may be meant by one that it does not have."""
+    options = [text for action in actions_of(parser) for text in action.option_strings]
+    meant = f"--level {word[1:]}" if _NUMBER.fullmatch(word) else OPTIONS.get(word, "")
+    return f"; use {meant}" if meant.partition(" ")[0] in options else similar(word, options)
 
 
 def actions_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:

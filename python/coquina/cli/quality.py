@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", help="what is compared with it")
     parser.add_argument(
         "--data-range", type=positive("takes a number above 0, such as 255"), metavar="X",
-        help="the distance of the least and the greatest number, for PSNR and SSIM (default: the original's)",
+        help="the range of values, for PSNR and SSIM (default: greatest minus least value of the original)",
     )  # fmt: skip
     arguments.add_plain(parser)
     arguments.add_threads(parser)

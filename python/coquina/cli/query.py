@@ -1,7 +1,8 @@
 """print the rows of a table that meet a condition, or aggregates of them
 
-The condition uses names of columns with and, or, not, comparisons, arithmetic, functions,
-x in (1, 2), x is null. Blocks that cannot match are skipped.
+The condition is one word for the shell: put it in quotes, and text within it in others. It uses names of
+columns with and, or, not, comparisons, arithmetic, functions, x in (1, 2), x is null. Blocks that cannot
+match are skipped.
 
 Examples:
   coquina query trades.h5 "price > 10 and sym == 'ABC'" --columns time,price --head 20
@@ -22,7 +23,7 @@ import os
 import re
 import shlex
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +32,12 @@ from coquina.cli import arguments, convert_tables, hdf5_paths, row_files
 from coquina.cli.table_text import items_json, rows_text, values_json
 from coquina.cli.terminal import cell, json_text, show, show_json
 
+if TYPE_CHECKING:
+    from coquina.tables.layout import Schema
+
 _HEAD = 20
+#: Aggregates of a column that need no groups.
+_OF_ALL = ("sum", "mean", "min", "max", "std", "var")
 _CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*")
 
 
@@ -40,12 +46,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", help="FILE.h5, FILE.h5:/table, the folder of a table, STORE:/table, .parquet, .csv"
     )
-    parser.add_argument("condition", nargs="?", help="which rows (default: all)")
-    parser.add_argument("--columns", type=_names, help="columns to print: a,b,c")
-    parser.add_argument("--head", type=int, metavar="N", help=f"only the first N rows (printed: {_HEAD})")
+    parser.add_argument(
+        "condition", nargs="?", help="which rows, as \"price > 10 and sym == 'ABC'\" (default: all)"
+    )
+    parser.add_argument(
+        "--columns", type=_names, help="columns to print: a,b,c; of columns within columns a/b"
+    )
+    parser.add_argument(
+        "--head",
+        type=int,
+        metavar="N",
+        help=f"only the first N rows (default: {_HEAD} are printed, and all are written)",
+    )
     parser.add_argument("--order-by", type=_names, metavar="COLUMNS", help="sort by these columns")
     parser.add_argument("--descending", action="store_true", help="sort in descending order")
-    parser.add_argument("--agg", help="aggregates to print: count, sum(x), mean(x), min, max, std, var")
+    parser.add_argument(
+        "--agg",
+        help="aggregates to print: count, sum(x), mean(x), min, max, std, var; "
+        "with --by also first, last, any, all, nunique",
+    )
     parser.add_argument("--by", type=_names, metavar="COLUMNS", help="group by these columns")
     parser.add_argument("--explain", action="store_true", help="explain how the query runs and what it skips")
     parser.add_argument(
@@ -141,6 +160,10 @@ def _aggregate(rows: Any, options: argparse.Namespace) -> None:
             return
         _show(groups[: options.head], len(groups), options)
         return
+    grouped = [f"{kind}({column})" for _, column, kind in wanted if column and kind not in _OF_ALL]
+    if grouped:
+        known = ", ".join(_OF_ALL)
+        raise ValueError(f"--agg {grouped[0]}: needs --by; without it there are count, {known}")
     made = {
         name: rows.count() if column is None else getattr(rows, kind)(column) for name, column, kind in wanted
     }
@@ -200,7 +223,7 @@ def _print(rows: Any, options: argparse.Namespace) -> None:
         return
     count = rows.count()
     most = _HEAD if options.head is None else options.head
-    _show(rows.head(most).to_numpy(), count, options)
+    _show(rows.head(most).to_numpy(), count, options, rows.schema)
 
 
 def _store(rows: Any, options: argparse.Namespace) -> None:
@@ -227,7 +250,7 @@ def _report(output: str, rows: int) -> None:
     show(f"{cell(output)}: {rows} row{'s' * (rows != 1)}{size}")
 
 
-def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
+def _show(rows: Any, count: int, options: argparse.Namespace, schema: Schema = ()) -> None:
     if options.json:
         _document({"groups": [_row(rows.dtype.names, row) for row in items_json(rows)]}, options)
         return
@@ -236,7 +259,7 @@ def _show(rows: Any, count: int, options: argparse.Namespace) -> None:
         return
     if options.format != "table":
         raise ValueError(f"--format {options.format}: groups are printed as table or json")
-    show(rows_text(rows))
+    show(rows_text(rows, schema))
     show(f"{count} row{'s' * (count != 1)}" + (f", the first {len(rows)} shown" if count > len(rows) else ""))
 
 

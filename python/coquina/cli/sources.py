@@ -51,8 +51,7 @@ def load(options: argparse.Namespace, stack: ExitStack) -> Any:
         return found
     if images.is_image(options.file) or images.files_in(options.file):
         return images.load(options.file, stack)
-    path, _, member = options.file.partition(".npz:")
-    path = f"{path}.npz" if member else path
+    path, member = _archive(options.file)
     extension = Path(path).suffix
     if extension == ".npy":
         return np.load(path, mmap_mode="r", allow_pickle=False)
@@ -80,6 +79,17 @@ def part(source: Any, key: Any) -> Any:
     """Return a part of an array; of arrays of ours a view, of which items are read when they are wanted."""
     is_lazy = isinstance(source, coquina.Array) and not isinstance(key, str)
     return source.view(key) if is_lazy else source[key]
+
+
+def archived(text: str) -> Any:
+    """Return the array that `FILE.npz:NAME` is, or the only one of `FILE.npz`."""
+    return _member(*_archive(text))
+
+
+def _archive(text: str) -> tuple[str, str]:
+    """Return the path of an archive, and the name of an array in it; an empty one for none."""
+    path, _, member = text.partition(".npz:")
+    return (f"{path}.npz" if member else path), member
 
 
 def _member(path: str, member: str) -> Any:

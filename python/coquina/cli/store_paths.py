@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import coquina
 from coquina.cli import attribute_text, tables
 from coquina.cli.keys import key
+from coquina.folder_members import STORE, has_member
 from coquina.hdf5_names import Place
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def new_place(text: str, default: str) -> Place | None:
 def _is_store(path: str) -> bool:
     """Whether this is a store: a directory by what is in it, a file by its name and first bytes."""
     if os.path.isdir(path):
-        return os.path.isfile(os.path.join(path, "embed.b2e"))
+        return has_member(path, STORE)
     if not path.lower().endswith(SUFFIXES) or not os.path.isfile(path):
         return False
     with open(path, "rb") as file:

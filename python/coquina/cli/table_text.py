@@ -5,22 +5,34 @@ In: structured arrays, values. Out: text, and what `json` can write.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from coquina.cli.terminal import cell
-from coquina.tables.first_look import dates
+from coquina.tables.first_look import dates, name_of, times_of
+from coquina.tables.layout import leaves_of
+
+if TYPE_CHECKING:
+    from coquina.tables.layout import ColumnSpec, Schema
 
 _WIDTH = 40
 
 
-def rows_text(rows: Any) -> str:
-    """Return rows as lines under the names of their columns; numbers to the right."""
+def rows_text(rows: Any, schema: Schema = ()) -> str:
+    """Return rows as lines under the names of their columns; numbers to the right.
+
+    schema: of the columns, which says what numbers mean: times, and names of enumerations.
+    """
     names = rows.dtype.names
-    columns = [[cell(name), *map(cell_text, _list_of(rows[name]))] for name in names]
+    specs = leaves_of(schema)
+    columns = [[cell(name), *map(cell_text, _shown(rows[name], specs.get(name)))] for name in names]
     widths = [max(map(len, column)) for column in columns]
-    rights = [rows.dtype[name].kind in "biufc" and not rows.dtype[name].shape for name in names]
+    named = {name for name, spec in specs.items() if spec.enum is not None or spec.time is not None}
+    rights = [
+        rows.dtype[name].kind in "biufc" and not rows.dtype[name].shape and name not in named
+        for name in names
+    ]
     lines: list[str] = []
     for cells in zip(*columns, strict=True):
         parts = [
@@ -29,6 +41,15 @@ def rows_text(rows: Any) -> str:
         ]
         lines.append("  ".join(parts).rstrip())
     return "\n".join(lines)
+
+
+def _shown(values: Any, spec: ColumnSpec | None) -> list[Any]:
+    """Return the values of a column as they are shown."""
+    if spec is None or values.ndim != 1:
+        return _list_of(values)
+    if spec.time is not None:
+        return times_of(list(values))
+    return [name_of(one, spec) for one in _list_of(values)]
 
 
 def _list_of(values: Any) -> list[Any]:

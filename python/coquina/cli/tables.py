@@ -5,7 +5,6 @@ In: what stands on the command line, or nodes of HDF5 files. Out: tables, facts 
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from coquina.arrays.info import human
 from coquina.cli import hdf5_paths, inputs
 from coquina.cli.terminal import cell
+from coquina.folder_members import TABLE, has_member
 from coquina.hdf5.attributes import attributes
 from coquina.tuning_options import tuning_text
 
@@ -27,7 +27,7 @@ _MARKS = ("TABLE", "dataframe")
 
 def is_directory(path: str) -> bool:
     """Whether this is the directory of a table."""
-    return os.path.isfile(os.path.join(path, "table.json"))
+    return has_member(path, TABLE)
 
 
 def is_marked(h5: Any) -> bool:
@@ -59,7 +59,7 @@ def opened(text: str, mode: Literal["r", "r+"] = "r") -> Generator[Table]:
 
     place = hdf5_paths.place(text)
     if place is None and not is_directory(text):
-        raise inputs.unknown(text, "tables: FILE.h5, FILE.h5:/table, or the directory of one")
+        raise inputs.unknown(text, "tables: FILE.h5, FILE.h5:/table, STORE:/table, or the directory of one")
     file, name = (text, None) if place is None else place
     with open_table(file, None if name == "/" else name, mode) as table:
         yield table

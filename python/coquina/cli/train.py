@@ -10,7 +10,7 @@ same values give the same bytes on every machine.
 
 Examples:
   coquina train climate.npy run.h5 -o beamline.profile
-  coquina train climate.npy --samples 8                # only report
+  coquina train climate.npy --samples 8                 only report
   coquina convert next.npy new.b2nd --codec auto --profile mine.profile
 """
 

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 else:
     stores, saved_expressions = map(Provider, ("stores", "saved_expressions"))
 
+#: Of names on a line; --json has all.
+_NAMES_MAX = 10
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `coquina verify`."""
@@ -113,7 +116,9 @@ def _verify_hdf5(place: hdf5_paths.Place, options: argparse.Namespace) -> None:
     counts = f"{checked.ndatasets} datasets, {_counts(checked.nchunks, bad, unchecked)}"
     lines = [f"{cell(options.file)}: {counts}"]
     if checked.unprotected:
-        lines.append(f"  not protected by checksums: {', '.join(map(cell, checked.unprotected))}")
+        more = len(checked.unprotected) - _NAMES_MAX
+        named = ", ".join(map(cell, checked.unprotected[:_NAMES_MAX])) + f" and {more} more" * (more > 0)
+        lines.append(f"  not protected by checksums: {named}")
     both = (*checked.bad, *checked.unchecked)
     lines += [f"  {cell(one.dataset)} {list(one.start)}: {cell(one.error)}" for one in both]
     result = {

@@ -15,6 +15,7 @@ import numpy as np
 from coquina import _core
 from coquina.arrays.regions import chunk_regions
 from coquina.arrays.writes import changes_of, wrote
+from coquina.casting import items_of
 from coquina.hdf5.meanings import is_time64
 from coquina.hdf5.places import inside
 from coquina.hdf5.times import check_seconds
@@ -123,7 +124,7 @@ class AppendBuffer:
 
     def fitting(self, rows: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return rows as the dataset has them. Raises ValueError or TypeError for others."""
-        values: npt.NDArray[Any] = np.asarray(rows)
+        values = items_of(rows, self._dtype)
         if values.shape == self._row_shape:
             values = values[np.newaxis]
         if not values.ndim or values.shape[1:] != self._row_shape:

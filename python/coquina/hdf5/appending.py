@@ -351,6 +351,11 @@ class AppendSession:
         """
         self._group.flush()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, or the file."""
+        return self._group.is_closed
+
     def close(self) -> None:
         """Flush, and let libhdf5 write metadata when it likes again.
 

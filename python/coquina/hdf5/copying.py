@@ -12,6 +12,7 @@ import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from coquina.arrays.info import human
 from coquina.hdf5 import checksums as sums
 from coquina.hdf5 import chunk_encoding, quantization, tuning_attribute
 from coquina.hdf5.comparing import compare
@@ -58,6 +59,15 @@ class Repacked:
     after: int
     is_compared: bool
     datasets: list[Copied]
+
+    def __repr__(self) -> str:
+        """Return the sums: of a file with many datasets the rows are pages of text."""
+        encoded = sum(one.how == "encoded" for one in self.datasets)
+        compared = ", compared with the file" * self.is_compared
+        return (
+            f"<Repacked {self.out!r}: {human(self.before)} to {human(self.after)}, {encoded} of "
+            f"{len(self.datasets)} datasets encoded again{compared}>"
+        )
 
 
 def repack(

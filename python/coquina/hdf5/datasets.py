@@ -18,6 +18,7 @@ from coquina.arrays.array import Array
 from coquina.arrays.copies import copy_of, storage_of_copy
 from coquina.arrays.descriptions import add_layers, layers_of
 from coquina.arrays.fields import field_names, write_fields
+from coquina.casting import items_of
 from coquina.hdf5 import (
     checksums,
     chunk_encoding,
@@ -474,7 +475,7 @@ class Dataset(Placed, Array):
         >>> d.shape
         (12,)
         """
-        values: npt.NDArray[Any] = np.asarray(y)
+        values = items_of(y, self.dtype)
         if values.ndim == self.ndim and -self.ndim <= axis < self.ndim:
             lengths = list(self.shape)
             lengths[axis] += values.shape[axis]

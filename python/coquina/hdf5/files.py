@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 
 #: All structures of HDF5 1.10 (2016) have checksums; those before have none, or none in lists of chunks.
 LIBVER = ("v110", "latest")
+#: The names of versions that h5py takes: "earliest", "latest", "v108" (which libhdf5 calls V18) and on.
+_LIBVERS = sorted(
+    name.removeprefix("LIBVER_").lower().replace("v18", "v108")
+    for name in dir(h5f)
+    if name.startswith("LIBVER_")
+)
 Mode = Literal["r", "r+", "a", "w", "x", "w-"]
 #: Options of h5py's files that are none of a driver, and are passed on.
 _H5PY_OPTIONS = {
@@ -108,6 +114,8 @@ class File(Group):
             check_names(File.__init__, driver_options, _H5PY_OPTIONS)
         if userblock_size is not None and mode in ("r", "r+"):
             raise ValueError(f"userblock_size: takes a new file, not mode {mode!r}")
+        if libver is not None:
+            _check_libver(libver)
         options = given(
             libver=LIBVER if libver is None and mode != "r" else libver,
             driver=driver,
@@ -583,6 +591,14 @@ def _path_of_open(file: object) -> str | None:
     except (OSError, ValueError):
         return None
     return os.fsdecode(name) if is_there else None
+
+
+def _check_libver(libver: Any) -> None:
+    """Raise ValueError for what is no version, and no pair of two."""
+    versions = cast("tuple[Any, ...]", libver if isinstance(libver, tuple) else (libver,))
+    if len(versions) > 2 or not all(map(_LIBVERS.__contains__, versions)):
+        names = ", ".join(map(repr, _LIBVERS))
+        raise ValueError(f"libver {libver!r}: takes {names}, or a tuple of two")
 
 
 def path_name(path: object) -> str | None:

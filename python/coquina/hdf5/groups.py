@@ -21,7 +21,7 @@ from coquina.hdf5.group_html import group_html
 from coquina.hdf5.group_tree import Tree, group_tree, is_hidden, is_hidden_path
 from coquina.hdf5.group_views import GroupItems, GroupKeys, GroupValues
 from coquina.hdf5.h5py_creation import create_as_h5py, create_like, is_as_h5py, required
-from coquina.hdf5.h5py_errors import check_open, explained
+from coquina.hdf5.h5py_errors import check_open, explained, takes_one_path
 from coquina.hdf5.h5py_members import Member
 from coquina.hdf5.near_names import near_name
 from coquina.hdf5.open_files import external_access, link_access
@@ -88,9 +88,22 @@ class Group(Placed, MutableMapping[str, Any]):
             return self._shown(self._nodes.named(self._h5, name))
         except (ValueError, KeyError) as error:
             check_open(self._h5)
-            if isinstance(error, KeyError) and (near := near_name(self._h5, name)):
-                raise KeyError(f"{error.args[0]}; did you mean {near!r}?") from error
+            if isinstance(error, KeyError) and (hint := self._hint(name)):
+                raise KeyError(f"{error.args[0]}; {hint}") from error
             raise
+
+    def _hint(self, name: Any) -> str:
+        """Return what to say about a name that leads to nothing: where a link goes, or which name is near."""
+        try:
+            link: Any = self._h5.get(name, getlink=True) if isinstance(name, str | bytes) else None
+        except (KeyError, ValueError, RuntimeError, OSError):
+            link = None
+        if isinstance(link, h5py.ExternalLink):
+            return f"{name!r} is a link to {link.filename}:{link.path}"
+        if isinstance(link, h5py.SoftLink):
+            return f"{name!r} is a link to {link.path}"
+        near = near_name(self._h5, name)
+        return f"did you mean {near!r}?" if near else ""
 
     @explained
     def __setitem__(self, name: str, value: Any) -> None:
@@ -107,8 +120,15 @@ class Group(Placed, MutableMapping[str, Any]):
     @explained
     def __delitem__(self, name: str) -> None:
         """Remove a name, and the node if it was the last one; the indexes beside a table. Raises KeyError."""
-        place = self._nodes.place_of_link(self._h5, name)
-        del self._h5[name]
+        try:
+            place = self._nodes.place_of_link(self._h5, name)
+            del self._h5[name]
+        except KeyError as error:
+            if self.is_closed or name in self:
+                raise
+            near = near_name(self._h5, name)
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise KeyError(f"there is no {name!r} in {self.name}{hint}") from error
         self._nodes.forget(place)
         self._drop_indexes(name)
 
@@ -141,6 +161,11 @@ class Group(Placed, MutableMapping[str, Any]):
     def __bool__(self) -> bool:
         """Return whether the file is open."""
         return bool(self._h5)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the file is closed."""
+        return not self
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same group of the same file."""
@@ -276,6 +301,7 @@ class Group(Placed, MutableMapping[str, Any]):
 
         return self._h5.visititems(shown)
 
+    @takes_one_path
     @explained
     def create_group(self, name: str, *, track_order: bool | None = None) -> Group:
         """Make a group, and the groups on the way. Raises ValueError if the name exists already.
@@ -450,6 +476,7 @@ class Group(Placed, MutableMapping[str, Any]):
         check_keywords(Group.create_array, storage, ChunkOptions)
         return self.create_dataset(name, data=data, threads=threads, **storage)
 
+    @takes_one_path
     @explained
     def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
         """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`.

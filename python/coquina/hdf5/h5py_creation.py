@@ -6,7 +6,6 @@ Invariant: as with h5py, chunks have no filter but those that are asked for.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from coquina.hdf5.creation import content, datatype, missing
 from coquina.hdf5.filters import COMPRESSORS
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5py
+from coquina.keyword_hints import near_word
 from coquina.storage_options import H5pyOptions
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def _meant(compression: str) -> str:
     """Return which of our options stands for a compression that h5py does not know."""
     if compression in _core.codecs():
         return f"did you mean codec={compression!r}?"
-    near = get_close_matches(compression, COMPRESSORS, 1)
-    return f"did you mean filter={near[0]!r}?" if near else "codec= and filter= choose others"
+    near = near_word(compression, COMPRESSORS)
+    return f"did you mean filter={near!r}?" if near else "codec= and filter= choose others"
 
 
 def required(group: Any, name: str, shape: Any, dtype: Any, exact: bool, options: Mapping[str, Any]) -> Any:

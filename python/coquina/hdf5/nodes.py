@@ -30,7 +30,8 @@ from coquina.hdf5.file_facts import FileFacts
 from coquina.hdf5.groups import Group
 from coquina.hdf5.open_files import OpenFile, link_access
 from coquina.hdf5.places import inside
-from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5l, h5o, h5py, h5t
+from coquina.hdf5.trees import opened
+from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5l, h5py, h5t
 from coquina.providers import Provider
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Nodes:
         access = link_access() if access is None else access
         with told(group, name):
             # Without its list of properties an external link would be opened by this file's own driver.
-            oid = h5o.open(group.id, name.encode(), access)
+            oid = opened(group, name.encode(), access)
             if not isinstance(oid, h5d.DatasetID | h5g.GroupID):
                 return self.node(group[name])
             place = place_of(oid)
@@ -93,7 +94,7 @@ class Nodes:
                     # libhdf5 has the file open as long as there is an object of it.
                     del oid, h5
                     complete(path)
-                    h5 = self._h5(oid := h5o.open(group.id, name.encode(), access))
+                    h5 = self._h5(oid := opened(group, name.encode(), access))
                     place = place_of(oid)
                 return self._new(h5, place)
         self._keep(place, found)

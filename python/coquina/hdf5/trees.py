@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from coquina._core import UnsupportedError
-from coquina.hdf5.untyped import h5, h5l, h5o, h5p, h5py, h5t
+from coquina.hdf5.untyped import h5, h5f, h5l, h5o, h5p, h5py, h5t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,11 +111,29 @@ def _members(group: Any, path: bytes) -> Iterator[Entry]:
         elif kind == h5l.TYPE_EXTERNAL:
             yield Entry(full, "external", None, links.get_val(name), is_utf8)
         elif kind == h5l.TYPE_HARD:
-            yield _object(h5o.open(group.id, name), full, is_utf8)
+            yield _object(opened(group, name), full, is_utf8)
         else:
             raise UnsupportedError(
                 f"{full!r}: a link of kind {kind}, which only the program that wrote it can follow"
             )
+
+
+def opened(group: Any, name: bytes, access: Any = None) -> Any:
+    """Return the identifier of an object in a group of h5py. access: by what links are followed.
+
+    libhdf5 refuses to open a dataset with raw items in other files again with another prefix for their names;
+    the one that is open is the same dataset.
+    """
+    try:
+        return h5o.open(group.id, name, access)
+    except KeyError as error:
+        if "prefix of already open dataset" not in str(error):
+            raise
+        place = h5o.get_info(group.id, name).addr
+        for oid in h5f.get_obj_ids(group.file.id, types=h5f.OBJ_DATASET):
+            if h5o.get_info(oid).addr == place:
+                return oid
+        raise
 
 
 def _object(found: Any, path: bytes, is_utf8: bool) -> Entry:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from coquina._core import CorruptError, decompress_items
 from coquina.chunks import chunk_info
+from coquina.folder_members import ARRAY
 
 _HEADER_BYTES = 87
 _HEAD_BYTES = 32
@@ -49,7 +50,7 @@ class FrameIndex:
         """
         self._content = content
         self._folder = path if content is None and os.path.isdir(path) else None
-        self._path = os.path.join(path, "chunks.b2frame") if self._folder else path
+        self._path = os.path.join(path, ARRAY) if self._folder else path
         self._start = start
         self._file: BinaryIO | None = None
         self._index = b""

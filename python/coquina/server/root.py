@@ -12,6 +12,7 @@ import stat
 from dataclasses import dataclass
 from typing import Any
 
+from coquina.folder_members import ARRAY, STORE, TABLE, has_member
 from coquina.server.failures import RequestError, bad_request, not_found
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -39,8 +40,8 @@ class Place:
 def format_of(path: str) -> str | None:
     """Return what coquina opens at a path: "hdf5", "b2nd", "bloscpack", "store" or "table"; else None."""
     if os.path.isdir(path):
-        for member, kind in (("table.json", "table"), ("embed.b2e", "store"), ("chunks.b2frame", "b2nd")):
-            if os.path.isfile(os.path.join(path, member)):
+        for member, kind in ((TABLE, "table"), (STORE, "store"), (ARRAY, "b2nd")):
+            if has_member(path, member):
                 return kind
         return None
     try:

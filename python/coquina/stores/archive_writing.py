@@ -10,8 +10,8 @@ import os
 import zipfile
 from typing import TYPE_CHECKING
 
+from coquina.folder_members import STORE
 from coquina.stores.archive import Member
-from coquina.stores.keys import EMBED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ def write_archive(path: str, leaves: Mapping[str, FileLeaf | Member]) -> None:
     """
     sizes = {name: _size(leaf) for name, leaf in leaves.items()}
     with zipfile.ZipFile(path, "x", zipfile.ZIP_STORED) as archive:
-        for name in sorted(leaves, key=lambda name: (name == EMBED, -sizes[name], name)):
+        for name in sorted(leaves, key=lambda name: (name == STORE, -sizes[name], name)):
             # Without a time, so that equal stores are equal files.
             info = zipfile.ZipInfo(name)
             info.file_size, info.external_attr = sizes[name], 0o644 << 16

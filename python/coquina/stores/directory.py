@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING
 
 from coquina._core import CorruptError
-from coquina.stores.keys import EMBED, SUFFIXES, key_of
+from coquina.folder_members import STORE
+from coquina.stores.keys import SUFFIXES, key_of
 from coquina.stores.leaves import FRAME_MAGIC, FileLeaf
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _paths(folder: str) -> Iterator[str]:
         inside = os.path.relpath(above, folder)
         for name in names:
             path = name if inside == os.curdir else f"{inside.replace(os.sep, '/')}/{name}"
-            if _is_unfinished(name) or path == EMBED:
+            if _is_unfinished(name) or path == STORE:
                 continue
             if name.endswith(SUFFIXES) or _is_frame(os.path.join(above, name)):
                 yield path

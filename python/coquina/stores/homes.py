@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 
 from coquina import _core
 from coquina.disk import sync_below, sync_folder
+from coquina.folder_members import STORE
 from coquina.msgpack_values import pack
 from coquina.stores.archive import Archive, Member
 from coquina.stores.archive_writing import write_archive
 from coquina.stores.directory import leaves_of_directory
 from coquina.stores.embedded import MAP_LAYER
-from coquina.stores.keys import EMBED
 from coquina.stores.leaves import FileLeaf
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class DirectoryHome(Home):
     def __init__(self, path: str, *, durable: bool) -> None:
         """Take the lock. Raises BlockingIOError if another writer has it."""
         super().__init__(path, durable=durable)
-        self.embed = _frame(os.path.join(path, EMBED))
+        self.embed = _frame(os.path.join(path, STORE))
         self.clear()
 
     @classmethod
@@ -130,7 +130,7 @@ class DirectoryHome(Home):
         shutil.rmtree(scratch, ignore_errors=True)
         try:
             make_folder(scratch)
-            _make_embed(os.path.join(scratch, EMBED))
+            _make_embed(os.path.join(scratch, STORE))
             if durable:
                 sync_below(scratch)
             os.rename(scratch, path)
@@ -209,7 +209,7 @@ class DirectoryHome(Home):
         paths: dict[str, str] = {}
         for key, leaf in leaves.items():
             if not isinstance(leaf, FileLeaf):
-                raise _core.UnsupportedError(f"{self.path}: {key!r} lies in {EMBED}, which is only read")
+                raise _core.UnsupportedError(f"{self.path}: {key!r} lies in {STORE}, which is only read")
             paths[key] = leaf.path
         return paths
 
@@ -227,17 +227,17 @@ class ArchiveHome(Home):
         self._is_changed = is_new
         #: The CRC-32 of what the archive has of a file beside it.
         self._known: dict[str, int] = {}
-        embed = os.path.join(self.scratch, EMBED)
+        embed = os.path.join(self.scratch, STORE)
         self._archive = None if is_new else _archive(path)
         if self._archive is None:
             _make_embed(embed)
         else:
-            _copy(self._archive.leaf(EMBED), embed)
+            _copy(self._archive.leaf(STORE), embed)
         self.embed = _frame(embed)
 
     def leaves(self) -> dict[str, Leaf]:
         """Return the members."""
-        return {} if self._archive is None else self._archive.leaves(EMBED)
+        return {} if self._archive is None else self._archive.leaves(STORE)
 
     def placed(self, source: str, key: str, suffix: str) -> dict[str, Leaf]:
         """Leave it where it is."""
@@ -271,7 +271,7 @@ class ArchiveHome(Home):
         if not self._is_changed and next(changed, None) is None:
             return leaves
         members = {f"{key}{leaf.suffix}": leaf for key, leaf in leaves.items() if _is_stored(leaf)}
-        members[EMBED] = FileLeaf(self.scratch, EMBED)
+        members[STORE] = FileLeaf(self.scratch, STORE)
         beside = self.new()
         write_archive(beside, members)
         if os.path.exists(self.path):

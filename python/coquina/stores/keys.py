@@ -10,8 +10,6 @@ from coquina._core import CorruptError
 
 #: Leaves are files with these endings; others may be frames as well.
 SUFFIXES = (".b2nd", ".b2f", ".b2b", ".b2frame", ".b2e")
-#: The file that says that all around it is a store, and that holds leaves in its bytes.
-EMBED = "embed.b2e"
 #: The name of what holds the attributes of a group.
 ATTRS = "__vlmeta__"
 _REFUSED = frozenset("\\:\0\n\r\t")

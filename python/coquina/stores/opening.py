@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coquina import _core
 from coquina._core import CorruptError, UnsupportedError
+from coquina.folder_members import STORE, has_member
 from coquina.stores.archive import Archive
 from coquina.stores.checking import Checked, check
 from coquina.stores.contents import Contents
 from coquina.stores.directory import leaves_of_directory
 from coquina.stores.homes import ArchiveHome, DirectoryHome
-from coquina.stores.keys import EMBED
 from coquina.stores.metadata import fixed_names
 from coquina.stores.objects import values_of
 from coquina.stores.packed import LAYER as PACKED
@@ -43,14 +43,14 @@ def checked(path: str, threads: int | None = None) -> Checked:
 def contents_of(path: str, *, verify: bool = True) -> Contents:
     """Return what is in a store that is a directory, an archive or one frame."""
     if os.path.isdir(path):
-        embed = os.path.join(path, EMBED)
+        embed = os.path.join(path, STORE)
         frame = _embed_frame(_core.open_content(embed, verify=verify), embed)
         return Contents(frame, leaves_of_directory(path), path=path, name=path, verify=verify)
     with open(path, "rb") as file:
         if file.read(2) == b"PK":
             archive = Archive(file, path, path)
-            frame = _embed_frame(archive.leaf(EMBED).open(verify), f"{path}: {EMBED}")
-            return Contents(frame, archive.leaves(EMBED), path=path, name=path, verify=verify)
+            frame = _embed_frame(archive.leaf(STORE).open(verify), f"{path}: {STORE}")
+            return Contents(frame, archive.leaves(STORE), path=path, name=path, verify=verify)
     frame = _embed_frame(_core.open_content(path, verify=verify), path)
     return Contents(frame, {}, path=path, name=path, verify=verify)
 
@@ -62,7 +62,7 @@ def open_to_change(path: str, mode: str, *, verify: bool = True, durable: bool =
     """
     path = os.path.realpath(path)
     is_there, is_directory = os.path.lexists(path), os.path.isdir(path)
-    if is_there and (mode == "x" or (is_directory and not os.path.isfile(os.path.join(path, EMBED)))):
+    if is_there and (mode == "x" or (is_directory and not has_member(path, STORE))):
         raise FileExistsError(f"{path} exists{'' if mode == 'x' else ', and is not a store'}")
     if is_directory or not (is_there or path.lower().endswith(_SUFFIX)):
         home = (DirectoryHome if is_there else DirectoryHome.make)(path, durable=durable)
@@ -112,10 +112,10 @@ def open_archive(
             raise
         # It is told of as what it is.
         return None
-    if EMBED not in archive.members:
+    if STORE not in archive.members:
         return None
-    frame = _embed_frame(archive.leaf(EMBED).open(verify), f"{name}: {EMBED}")
-    found = _opened(Contents(frame, archive.leaves(EMBED), path=path, name=name, verify=verify))
+    frame = _embed_frame(archive.leaf(STORE).open(verify), f"{name}: {STORE}")
+    found = _opened(Contents(frame, archive.leaves(STORE), path=path, name=name, verify=verify))
     if isinstance(found, Store):
         found.remote = reader
     return found

@@ -82,6 +82,8 @@ class _Rows(NamedTuple):
             return _by_engine(all_of([self.condition, there]), node, name, span, ddof)
         if column is not None and column.text_kind and name not in ("min", "max"):
             raise TypeError(f"{name}: {column.name!r} is text")
+        if column is not None and node is None and column.dtype.kind == "M" and name not in ("min", "max"):
+            raise TypeError(f"{name}: {column.name!r} has times, of which there are min and max")
         dtype = column.dtype if node is None and column is not None else cast("Any", node).dtype
         if name not in ("min", "max") or dtype.kind in "fc":
             return self._by_numpy(column, node)

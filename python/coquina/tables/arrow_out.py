@@ -81,7 +81,7 @@ def arrow_type(column: Column) -> Any:
             return cast("ValuesColumn", column).arrow_type()
         except TypeError as error:
             raise TypeError(
-                f"{column.described()}: Arrow has no type for it ({error}); leave it out by columns="
+                f"{column.described()}: Arrow has no type for it ({error}); choose the other columns"
             ) from None
     dtype = column.dtype
     ty = _type_of(dtype, column)
@@ -110,7 +110,7 @@ def _type_of(dtype: np.dtype[Any], column: Column) -> Any:
         return pa.from_numpy_dtype(dtype.newbyteorder("="))
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         raise TypeError(
-            f"{column.described()}: Arrow has no type for it; leave it out by columns="
+            f"{column.described()}: Arrow has no type for it; choose the other columns"
         ) from error
 
 
@@ -157,7 +157,7 @@ def _fixed_text(values: npt.NDArray[Any]) -> Utf8:
     try:
         data.tobytes().decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"bytes that are not text: {error}; leave the column out by columns=") from None
+        raise ValueError(f"bytes that are not text: {error}; choose the other columns") from None
     return Utf8(offsets, data)
 
 

@@ -34,7 +34,8 @@ def check_table(home: Home) -> None:
     """Raise UnsupportedError if a home is not a table of columns."""
     if not is_columns(home):
         found = home.attrs.get(_TYPE)
-        raise UnsupportedError(f"{home.name}: encoding {found!r} is not a table of columns")
+        what = "it is a group" if found is None else f"its encoding is {found!r}"
+        raise UnsupportedError(f"{home.name}: not a table of columns; {what}")
 
 
 def put_table(home: Home, storage: Storage, title: str) -> None:

@@ -95,8 +95,7 @@ def _text_of(value: Any, spec: ColumnSpec, missing: str) -> str:
     """Return a value as text of one line. missing: what stands for none."""
     if value is None or value is np.ma.masked:
         return missing
-    if spec.enum is not None and not spec.shape:
-        value = next((name for name, number in spec.enum.items() if number == value), value)
+    value = name_of(value, spec)
     if isinstance(value, np.timedelta64):
         value = _duration(cast("Any", value))
     if isinstance(value, bytes):
@@ -105,6 +104,19 @@ def _text_of(value: Any, spec: ColumnSpec, missing: str) -> str:
         f"{value:.6g}" if isinstance(value, float | np.floating) else " ".join(str(value).split("\n"))
     )
     return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 1] + "…"
+
+
+def times_of(seconds: list[Any]) -> list[Any]:
+    """Return seconds since 1970, as PyTables has times, as text of the same fineness."""
+    (shown,) = dates([[_point_in_time(value) for value in seconds]])
+    return shown
+
+
+def name_of(value: Any, spec: ColumnSpec) -> Any:
+    """Return the name of a number of an enumeration; other values as they are."""
+    if spec.enum is None or spec.shape:
+        return value
+    return next((name for name, number in spec.enum.items() if number == value), value)
 
 
 def _point_in_time(seconds: Any) -> Any:

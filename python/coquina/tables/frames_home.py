@@ -20,7 +20,6 @@ from coquina.hdf5.untyped import h5py
 from coquina.remote import new_path
 from coquina.storage_options import Storage
 from coquina.tables.column_storage import for_array
-from coquina.tables.directory_names import NAME as JSON
 from coquina.tables.directory_names import is_directory
 from coquina.tables.frames_arrays import Directory, shared
 from coquina.tables.homes import Appender, Home
@@ -246,4 +245,4 @@ def _json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-__all__ = ["JSON", "FramesHome", "is_directory"]
+__all__ = ["FramesHome", "is_directory"]

@@ -17,6 +17,7 @@ from coquina import _core
 from coquina.tables.aggregates import operand
 from coquina.tables.grouping_values import Masks, Wanted, asked
 from coquina.tables.index_order import ordered_rows
+from coquina.tables.layout import no_column
 from coquina.tables.reading import plain, refuse_mapping
 from coquina.tables.scanning import before
 
@@ -46,8 +47,7 @@ class Groups:
         self._keys = names
         for name in names:
             if name not in plan.table.layout.columns:
-                known = ", ".join(plan.table.layout.columns)
-                raise KeyError(f"group_by: there is no column {name!r} (there are {known})")
+                raise no_column(name, plan.table.layout.columns, "group_by: ")
             if plan.table.layout.columns[name].shape:
                 raise TypeError(f"group_by: {name!r} has no single value in a row")
 

@@ -70,6 +70,14 @@ def _dispatch(data: Any, schema: Schema | None, rows: int | None) -> tuple[Schem
     raise TypeError(_not_rows(data))
 
 
+def _not_values(name: str, value: Any) -> str:
+    """Return what to say about something in place of the values of a column."""
+    if type(value).__module__.startswith("tables."):
+        hint = "pass names and dtypes, as {'x': 'f8'}, or tables.description.dtype_from_descr(...)"
+        return f"column {name!r}: a {type(value).__name__} of PyTables is no dtype; {hint}"
+    return f"column {name!r}: one value; give a list, with one value for each row: {{{name!r}: [...]}}"
+
+
 def _not_rows(data: Any) -> str:
     """Return what to say about data that no table is made of."""
     kind = type(data).__name__
@@ -210,7 +218,9 @@ def _columns(columns: Mapping[str, Any], rows: int | None, schema: Schema) -> tu
         is_array = hasattr(one, "dtype") and hasattr(one, "shape")
         values[name] = one if is_array else _listed(one)
     lengths = {name: None if getattr(one, "shape", None) == () else len(one) for name, one in values.items()}
-    if len(set(lengths.values())) > 1 or None in lengths.values():
+    if single := [name for name, length in lengths.items() if length is None]:
+        raise ValueError(_not_values(single[0], columns[single[0]]))
+    if len(set(lengths.values())) > 1:
         raise ValueError(f"columns of unequal lengths: {lengths}")
     specs = tuple(known.get(name) or _sliced_spec(name, one) for name, one in values.items())
     total = next(iter(lengths.values()), 0) or 0

@@ -19,6 +19,7 @@ from coquina.indexes.source import IndexSource
 from coquina.tables.category_columns import CategoricalColumn
 from coquina.tables.column import Column
 from coquina.tables.conditions import reader_of
+from coquina.tables.layout import no_column
 
 if TYPE_CHECKING:
     from coquina.arrays.array import Array
@@ -51,7 +52,7 @@ def _value(layout: Layout, text: str) -> Any:
         names = ", ".join(path for path in layout.columns if path.startswith(f"{text}/"))
         raise TypeError(f"{text!r} is several columns: index one of {names}")
     if text.isidentifier():
-        raise KeyError(f"there is no column {text!r}; there are {', '.join(layout.columns)}")
+        raise no_column(text, layout.columns)
     return reader_of(layout).column(text)
 
 

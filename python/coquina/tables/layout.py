@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coquina._core import UnsupportedError
+from coquina.keyword_hints import near_word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -62,6 +63,12 @@ class ColumnSpec:
     children: tuple[ColumnSpec, ...] = ()
     values: dict[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        """Return the call that makes it, without what is as it is by default."""
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        said = ", ".join(f"{name}={value!r}" for name, (value, usual) in values.items() if value is not usual)
+        return f"{type(self).__name__}({said})"
+
     @property
     def enum_default(self) -> int | None:
         """The number that columns of an enumeration have in rows without a value; None if it is none.
@@ -107,6 +114,19 @@ def refuse_values(spec: ColumnSpec) -> None:
             f"column {spec.name!r}: a {spec.values['kind']} is not stored in such tables, but in those of "
             "python-blosc2 (.b2z, .b2d); cast the values to numbers, times or text"
         )
+
+
+def no_column(name: str, known: Iterable[str], place: str = "") -> KeyError:
+    """Return the error for a name that no column has: which may be meant, or else those that there are.
+
+    known: paths of columns. place: what the text begins with, such as "group_by: ".
+    """
+    names = list(known)
+    # Conditions write a column within a column with a point.
+    path = name.replace(".", "/")
+    near = path if path in names else near_word(name, names)
+    hint = f"; did you mean {near!r}?" if near else ""
+    return KeyError(f"{place}there is no column {name!r} (there are {', '.join(names)}){hint}")
 
 
 def leaves_of(schema: Schema) -> dict[str, ColumnSpec]:

@@ -119,7 +119,8 @@ class NewTable:
     def create_directory(self, path: Path, schema: Schema) -> Layout:
         """Return the layout of a new table without rows that is a directory."""
         if self.layout != "columns":
-            raise ValueError(f"{os.fspath(path)}: a directory has the layout 'columns', not {self.layout!r}")
+            hint = "a table in a file is named by name=, and its file ends in .h5"
+            raise ValueError(f"a directory has the layout 'columns', not {self.layout!r}; {hint}")
         lossy = bounds_of(self.lossy, schema)
         self._check_frames(path)
         # Frames always have checksums.

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina._core import UnsupportedError
 from coquina.arrays.opening import open as open_content
+from coquina.folder_members import STORE, has_member
 from coquina.hdf5.attributes import attributes
 from coquina.hdf5.damage import told
 from coquina.hdf5.files import File
 from coquina.hdf5.groups import Group
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5a, h5g, h5o, h5py
-from coquina.keyword_hints import names_keywords
+from coquina.keyword_hints import names_keywords, near_words
 from coquina.remote import RangeReader
 from coquina.tables.columns_names import is_columns
 from coquina.tables.table import Table
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".h5ad", ".nc", ".nc4", ".nxs")
 #: What tables say of themselves, by attribute; and how names of what is not shown begin.
 _MARKS = {"CLASS": ("TABLE", b"TABLE"), "encoding-type": ("dataframe", b"dataframe")}
+#: The attribute of groups that pandas wrote, which hold a table, and the group of its categories.
+_PANDAS, _CATEGORIES = "pandas_type", b"meta"
 _HIDDEN = (b"_i_", b"_p_")
 #: Of the tables of a file, in an error.
 _NAMES_MAX = 8
@@ -120,7 +122,7 @@ def _only_in_store(store: Any, path: Path) -> str:
 
 def _is_store(path: Path) -> bool:
     """Whether this is a store of python-blosc2: a directory, or an archive by its name."""
-    return os.path.isfile(os.path.join(path, "embed.b2e")) or str(os.fspath(path)).lower().endswith(".b2z")
+    return has_member(os.fspath(path), STORE) or str(os.fspath(path)).lower().endswith(".b2z")
 
 
 def is_file_name(path: Path) -> bool:
@@ -140,6 +142,10 @@ def owned(table: Table, file: File) -> Table:
 def open_in(group: Group, name: str) -> Table:
     """Return the table of this name, also of records that are not marked as a table."""
     found = group[name]
+    if isinstance(found, Group) and _PANDAS in found.attrs:
+        if "table" not in found:
+            raise UnsupportedError(f"{found.name}: pandas' format 'fixed' is no table; use pandas.read_hdf")
+        found = found["table"]
     if isinstance(found, Table):
         return found
     return group.adopt(Table(layout_of(found)))
@@ -196,7 +202,8 @@ def _several(names: list[str]) -> str:
 def _missing(file: File, name: str) -> str:
     """Return what to say about a name that a file does not have."""
     names = sorted(_tables_in(inside(file).id))
-    near = get_close_matches(f"/{name.strip('/')}", names, 3)
+    own = f"/{name.strip('/')}"
+    near = [one for one in names if one.endswith(own)][:_NAMES_MAX] or near_words(own, names, 3)
     if name in ("r", "r+", "w", "a", "x", "w-"):
         return f"{file.filename}: there is no table {name!r}; write mode={name!r} if that is the mode"
     known = f"did you mean {' or '.join(near)}?" if near else _several(names)
@@ -216,8 +223,8 @@ def _tables_in(root: Any) -> Iterator[str]:
         if name is None:
             open_groups.pop()
             continue
-        if name.startswith(_HIDDEN):
-            # Indexes that are damaged are as none.
+        if name.startswith(_HIDDEN) or (name == _CATEGORIES and h5a.exists(group, _PANDAS.encode())):
+            # Indexes that are damaged are as none; categories of pandas belong to the table beside them.
             continue
         info = h5g.get_objinfo(group, name, follow_link=False)
         if info.type not in (h5g.GROUP, h5g.DATASET) or info.objno in seen:

@@ -19,7 +19,7 @@ import numpy as np
 from coquina._core import ColumnReader
 from coquina.casting import is_masked
 from coquina.providers import Provider
-from coquina.tables.layout import leaves_of
+from coquina.tables.layout import leaves_of, no_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,8 +85,7 @@ def spec_of(schema: Schema, path: str) -> ColumnSpec:
             return spec
         if spec.children and path.startswith(spec.name + "/"):
             return spec_of(spec.children, path[len(spec.name) + 1 :])
-    known = ", ".join([spec.name for spec in schema])
-    raise KeyError(f"there is no column {path!r} (there are {known})")
+    raise no_column(path, leaves_of(schema))
 
 
 def columns_of(layout: Layout, picked: Sequence[Picked]) -> dict[str, Column]:
@@ -265,4 +264,4 @@ def check_names(schema: Schema, names: Sequence[str]) -> None:
     leaves = leaves_of(schema)
     for name in names:
         if name not in leaves:
-            raise KeyError(f"there is no column {name!r} (there are {', '.join(leaves)})")
+            raise no_column(name, leaves)

@@ -157,7 +157,7 @@ class RowsLayout(Layout):
     @property
     def attrs(self) -> Any:
         """The attributes: h5py's mapping. Those in capitals that PyTables keeps are among them."""
-        return self._dataset.attrs
+        return attributes.RowsAttributes(inside(self._dataset))
 
     @property
     def title(self) -> str:

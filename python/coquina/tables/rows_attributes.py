@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.hdf5.attributes import Attributes
 from coquina.hdf5.fixed_attributes import put_number, put_text, raw_of, text_of
-from coquina.hdf5.untyped import h5t
+from coquina.hdf5.untyped import h5a, h5py, h5t
 from coquina.tables.layout import leaves_of
 from coquina.tables.rows_types import breadth_first
 from coquina.tables.time_columns import known_zone
@@ -24,6 +25,39 @@ if TYPE_CHECKING:
 _GROUP = {"CLASS": "GROUP", "TITLE": "", "VERSION": "1.0"}
 FORMAT_VERSION = "2.1"
 TABLE_VERSION = "2.7"
+
+
+class RowsAttributes(Attributes):
+    """The attributes of a table, with what h5py does not have: PyTables' text is str, its truth values bool.
+
+    Text of bytes stays bytes. Truth values that are set are bit fields of 8 bits, for PyTables reads h5py's
+    enumeration as None.
+    """
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return a value. Raises KeyError if there is none."""
+        value = super().__getitem__(name)
+        if isinstance(value, np.bytes_ | h5py.Empty):
+            kind = _type_of(self._parent, name)
+            is_text = isinstance(kind, h5t.TypeStringID) and kind.get_cset() == h5t.CSET_UTF8
+            text = value.tobytes() if isinstance(value, np.bytes_) else b""
+            return text.rstrip(b"\0").decode("utf-8", "surrogateescape") if is_text else value
+        if getattr(value, "dtype", None) == np.uint8:
+            is_truth = isinstance(_type_of(self._parent, name), h5t.TypeBitfieldID)
+            return value.astype(bool) if is_truth else value
+        return value
+
+    def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
+        """Set an attribute, as h5py does: `attrs[name] = data`."""
+        if shape is dtype is None and isinstance(data, bool | np.bool_ | np.ndarray):
+            values = np.asarray(data)
+            if values.dtype == bool:
+                data, dtype = values.view(np.uint8), h5py.Datatype(h5t.STD_B8LE.copy())
+        super().create(name, data, shape, dtype)
+
+
+def _type_of(h5: Any, name: Any) -> Any:
+    return h5a.open(h5.id, name if isinstance(name, bytes) else name.encode()).get_type()
 
 
 def mark_file(group: Any) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.foreign_attributes import TABLES, no_attribute
+from coquina.foreign_attributes import SELECTIONS, no_attribute
 from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.quoting import quoted
@@ -297,6 +297,7 @@ class Queries:
         found = gathering.sliced(plan, shape.columns, 1 << 14)
         return (records(shape, values, count) for count, values in found)
 
+    @names_keywords
     def to_arrow(self, columns: Names = None) -> Any:
         """Return the rows as a `pyarrow.Table`.
 
@@ -307,6 +308,7 @@ class Queries:
         """
         return arrow.to_arrow(self, columns)
 
+    @names_keywords
     def to_pandas(self, columns: Names = None) -> pd.DataFrame:
         """Return the rows as a `pandas.DataFrame`.
 
@@ -317,6 +319,7 @@ class Queries:
         """
         return arrow.to_pandas(self, columns)
 
+    @names_keywords
     def to_polars(self, columns: Names = None) -> pl.DataFrame:
         """Return the rows as a `polars.DataFrame`.
 
@@ -530,7 +533,7 @@ class Selection(Queries):
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError; names of PyTables, pandas and Polars are answered with ours."""
-            raise AttributeError(no_attribute("the selection", name, TABLES), name=name, obj=self)
+            raise AttributeError(no_attribute("the selection", name, SELECTIONS), name=name, obj=self)
 
     def __repr__(self) -> str:
         """Say what is asked for."""

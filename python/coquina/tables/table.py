@@ -20,6 +20,7 @@ from coquina.arrays.fields import field_names
 from coquina.changes import written_by
 from coquina.foreign_attributes import TABLES, no_attribute
 from coquina.hdf5.places import inside
+from coquina.keyword_hints import names_keywords
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
@@ -268,14 +269,15 @@ class Table(Queries):
         is_column = "_layout" in vars(self) and (name in self.layout.columns or name in self.columns)
         if is_column and not name.startswith("_"):
             return self[name]
-        raise AttributeError(
-            no_attribute("the table", name, TABLES, "attribute or column"), name=name, obj=self
-        )
+        known = [*self.columns, *dir(type(self))] if "_layout" in vars(self) else []
+        text = no_attribute("the table", name, TABLES, "attribute or column", known)
+        raise AttributeError(text, name=name, obj=self)
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return the names of the columns, for interpreters that complete `table["`."""
         return list(self.columns)
 
+    @names_keywords
     def read(
         self,
         columns: Names = None,
@@ -303,6 +305,7 @@ class Table(Queries):
             return Selection(Plan(self, start=start, stop=stop, step=step)).to_numpy(columns)
         return read_key(self, rows, columns)
 
+    @names_keywords
     def read_sorted(
         self,
         column: str,
@@ -329,6 +332,7 @@ class Table(Queries):
         """
         return read_sorted(self._query().ordered(column, descending), columns, slice(start, stop, step))
 
+    @names_keywords
     def itersorted(
         self,
         column: str,
@@ -481,6 +485,7 @@ class Table(Queries):
             else:
                 writing.write_key(self, key, value)
 
+    @names_keywords
     def modify(self, rows: Any, values: Mapping[str, Any]) -> int:
         """Overwrite columns in some rows; return how many rows that are.
 
@@ -499,6 +504,7 @@ class Table(Queries):
                 return writing.modify_plan(Plan(self).where(Condition(rows), None, None, None), values)
             return writing.modify_rows(self, writing.rows_of_key(self, rows), values)
 
+    @names_keywords
     def delete(self, rows: Any) -> int:
         """Delete rows; return how many. Those behind them move down, which rewrites the table from the first
         on.
@@ -585,6 +591,7 @@ class Table(Queries):
             if store is not None:
                 store.resized(self.layout.nrows)
 
+    @names_keywords
     def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
         """Put a column behind the last, with a value for each row, or one for all. Columns layout only.
 
@@ -792,6 +799,7 @@ class Table(Queries):
         """The indexes by name: those of `create_index`, and PyTables' own, by column."""
         return table_indexes.all_of(self, self.index_store.indexes)
 
+    @names_keywords
     def create_index(
         self,
         column: str,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from coquina._core import CorruptError
 from coquina.hdf5.sessions import GROUP, HIDDEN
 from coquina.indexes.places import reading
+from coquina.indexes.store import KINDS
 from coquina.tables.directory_names import FOLDER, is_directory
 from coquina.tables.homes import Hdf5Home
 
@@ -44,12 +45,18 @@ def create(
     table: Table, column: str, *, kind: str, memory_limit: int, progress: Any, name: str | None
 ) -> Any:
     """Make an index; see `Table.create_index`."""
+    if column not in table.layout.columns and (path := column.replace(".", "/")) in table.layout.columns:
+        # A column within a column as conditions write it: an index of the column, not of an expression.
+        column = path
     if kind == "pytables":
         from coquina.tables.pytables_index_writing import write_index
 
         return write_index(table, column, memory_limit=memory_limit, progress=progress)
     store = table.index_store
     source = _source_of(table.layout, store.author, column)
+    if kind not in KINDS:
+        kinds = KINDS if table.layout.kind != "rows" else (*KINDS, "pytables")
+        raise ValueError(f"create_index: kind {kind!r}: one of {', '.join(map(repr, kinds))}")
     return store.create(source, kind=kind, name=name, memory_limit=memory_limit, progress=progress)
 
 

@@ -63,7 +63,15 @@ class UserAttributes(MutableMapping[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         """Return what else h5py's attributes have: `create`, `modify`, `get_id`."""
+        if name.startswith("_") or not hasattr(self._all, name):
+            raise AttributeError(f"the attributes have no method {name!r}; write attrs[{name!r}]")
         return getattr(self._all, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Raise AttributeError: attributes are set as items."""
+        if name not in self.__slots__:
+            raise AttributeError(f"attributes are set as items: attrs[{name!r}] = ...")
+        object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         """Return the attributes as a dict prints them."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from coquina._core import CorruptError, UnsupportedError
 from coquina.arrays.array import Array
+from coquina.foreign_attributes import ARRAYS, no_attribute
 from coquina.hdf5.describing import describe_bytes
 from coquina.hdf5.fixed_attributes import text_of
 from coquina.hdf5.heaps import SEQUENCE, Heap
@@ -89,6 +90,13 @@ class VLArray(Placed):
             )
         values = self._values(places.reshape(-1))
         return values if places.ndim else values[0]
+
+    if not TYPE_CHECKING:  # To type checkers, every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for names of other libraries it says what to write here."""
+            advice = {**ARRAYS, "append": "tables.open_file(path, 'a') to add rows; coquina reads them"}
+            raise AttributeError(no_attribute("'VLArray' object", name, advice), name=name, obj=self)
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the values, some rows read at a time."""

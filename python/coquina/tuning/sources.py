@@ -17,6 +17,7 @@ from coquina.arrays.bloscpack import PackFile
 from coquina.arrays.creation import is_sliced
 from coquina.arrays.frames import Frame
 from coquina.arrays.opening import open as open_file
+from coquina.folder_members import TABLE, has_member
 from coquina.hdf5_names import place
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def opened(path: Path) -> Generator[Any]:
         with open_file(found.file) as file:
             yield file if found.path == "/" else file[found.path]
         return
-    if os.path.isfile(os.path.join(text, "table.json")):
+    if has_member(text, TABLE):
         from coquina.tables.opening import open_table
 
         with open_table(text) as table:

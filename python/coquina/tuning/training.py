@@ -21,6 +21,7 @@ from coquina._core import CoquinaError
 from coquina.arrays.aligning import aligned
 from coquina.disk import new_file
 from coquina.dtypes import dtype_text
+from coquina.folder_members import ARRAY, STORE, TABLE, has_member
 from coquina.keyword_hints import names_keywords
 from coquina.remote import new_path
 from coquina.tuning.advising import advice_of
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 PLACES = 4
 GOALS: tuple[Goal, ...] = ("speed", "balanced", "size")
 #: What is in folders that are one array, store or table.
-_UNITS = ("chunks.b2frame", "embed.b2e", "table.json")
+_UNITS = (ARRAY, STORE, TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ def _files(name: str) -> list[str]:
 
 
 def _is_unit(folder: str) -> bool:
-    return any(os.path.isfile(os.path.join(folder, one)) for one in _UNITS)
+    return any(has_member(folder, one) for one in _UNITS)
 
 
 def _gather(files: list[str]) -> tuple[_Gathered, dict[str, str]]:

@@ -47,6 +47,7 @@ mod conversions;
 mod elsewhere;
 mod functions;
 mod names;
+mod near;
 mod nodes;
 mod operands;
 mod options;

@@ -14,6 +14,7 @@ use super::constants::Constant;
 use super::elsewhere::Elsewhere;
 use super::functions::{Function, function};
 use super::names::is_function;
+use super::near::near;
 use super::nodes::{BOOL, Nodes};
 use super::operands::argument;
 use super::parameters::Parameter;
@@ -261,7 +262,11 @@ impl<'r> Reader<'r> {
             format!(" and no parameter ({})", names.join(", "))
         };
         let is_plain = shown.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let hint = if is_plain { format!("; put text in quotes: '{shown}'") } else { String::new() };
+        let hint = match near(name, &mut paths()) {
+            Some(path) => format!("; did you mean '{}'?", path.replace('/', ".")),
+            None if is_plain => format!("; put text in quotes: '{shown}'"),
+            None => String::new(),
+        };
         let sentence = format!("'{shown}' is no column ({known}){given}{hint}");
         TextError::new(TextErrorKind::Name, sentence).at(self.text, span)
     }
