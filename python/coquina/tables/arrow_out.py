@@ -63,7 +63,8 @@ class ArrowColumn:
         if pa.types.is_dictionary(self.type):
             if self.column.kind == "enum":
                 return _enumerated(cast("EnumColumn", self.column), values, self.type)
-            return pa.array(list(values), self.type.value_type).dictionary_encode().cast(self.type)
+            column = cast("CategoricalColumn", self.column)
+            return _coded(column, cast("Any", column.encode(values)[0]), self.type)
         if self.column.kind == "values":
             return pa.array(values.tolist(), self.type)
         if self.shape:
