@@ -66,7 +66,7 @@ def to_arrow(rows: Queries, columns: Names = None) -> Any:
 def to_pandas(rows: Queries, columns: Names = None) -> Any:
     """Return the rows as a `pandas.DataFrame`."""
     found = to_arrow(rows, columns)
-    frame = found.to_pandas()
+    frame = found.to_pandas(date_as_object=False)
     for name, mapper in _nullable_types(found):
         # Else whole numbers with missing values would become floating-point numbers.
         frame[name] = found[name].to_pandas(types_mapper=mapper)
