@@ -228,6 +228,20 @@ def translated(name: str, value: Any, known: Sequence[str]) -> str:
     return ", ".join(f"{word}={'...' if said is ... else repr(said)}" for word, said in words.items())
 
 
+def codec_meant(name: str, *, has_filter: bool) -> tuple[str, str] | None:
+    """Return keyword and value that a codec of other programs stands for; None for ours and unknown ones.
+
+    has_filter: whether filters of HDF5 can be named, too.
+    """
+    word = name.lower().rpartition(":")[2]
+    if has_filter and word in (*H5PY_FILTERS, "bzip2", "bitshuffle", "blosc"):
+        return "filter", word
+    if word in _SHUFFLES.values():
+        return "filters", word
+    found = _CODECS.get(word, word if word in _OWN_CODECS else None)
+    return None if found is None or found == name else ("codec", found)
+
+
 def as_keywords(filters: Any) -> str:
     """Return the keywords that an object of filters stands for, as PyTables' `Filters`; empty for others."""
     if not hasattr(filters, "complevel"):

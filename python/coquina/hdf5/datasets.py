@@ -504,7 +504,12 @@ class Dataset(Placed, Array):
             raise ValueError(f"shape {shape}: the dataset has {self.ndim} axes")
         for length, most in zip(shape, self.maxshape, strict=True):
             if most is not None and length > most:
-                raise DatasetShapeError(f"shape {shape} exceeds the maxshape {self.maxshape} of {self.name}")
+                pairs = zip(shape, self.maxshape, strict=True)
+                wider = tuple(None if one is None or n > one else one for n, one in pairs)
+                raise DatasetShapeError(
+                    f"shape {shape} exceeds the maxshape {self.maxshape} of {self.name}; "
+                    f"a dataset grows that is created with maxshape={wider}"
+                )
         if shape[self._facts.rank :] != self.shape[self._facts.rank :]:
             raise ValueError(f"shape {shape}: the last axes of {self.shape} belong to the dtype")
 

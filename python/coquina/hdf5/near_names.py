@@ -16,10 +16,16 @@ _NAMES_MAX = 1000
 
 
 def near_name(group: Any, path: Any) -> str | None:
-    """Return a path like `path`, in the last group of it that exists."""
+    """Return a path like `path`; groups on the way to it may be called otherwise, too."""
     if not isinstance(path, str):
         return None
     head, slash, name = path.rstrip("/").rpartition("/")
+    if head and not _is_there(group, head):
+        near = near_name(group, head)
+        if near is None:
+            return None
+        whole = f"{near}/{name}"
+        return whole if _is_there(group, whole) else near_name(group, whole) or near
     try:
         parent = group[head or "/"] if slash else group
         is_small = isinstance(parent, h5py.Group) and len(parent) <= _NAMES_MAX
@@ -31,3 +37,10 @@ def near_name(group: Any, path: Any) -> str | None:
         close or get_close_matches(name, names, 1) or [one for one in names if name and one.startswith(name)]
     )
     return f"{head}{slash}{close[0]}" if close else None
+
+
+def _is_there(group: Any, path: str) -> bool:
+    try:
+        return path in group
+    except (KeyError, OSError, RuntimeError):
+        return False
