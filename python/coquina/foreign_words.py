@@ -135,6 +135,14 @@ def _mode(value: Any) -> Words:
     return {"overwrite": isinstance(value, str) and value == "w"}
 
 
+def _ascending(value: Any) -> Words:
+    """Return what pandas' order is: a truth value, or one for each column."""
+    if isinstance(value, list | tuple):
+        flags = [_ascending(one)["descending"] for one in cast("Sequence[Any]", value)]
+        return {"descending": ... if ... in flags else flags}
+    return {"descending": not value if isinstance(value, bool) else ...}
+
+
 def _lossy(value: Any) -> Words:
     return {"lossy": {"max_error": value}}
 
@@ -176,7 +184,7 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     # python-blosc2
     "blockshape": _renamed("blocks"),
     "blocksize": _renamed("blocks"),
-    "chunksize": _renamed("chunks"),
+    "chunksize": _renamed("chunks", "rows"),
     "clevel": _level,
     "cname": _codec,
     "cparams": _object,
@@ -196,6 +204,9 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     "shards": _renamed("chunks"),
     "zlib": _zlib,
     # Others
+    "ascending": _ascending,
+    "batch_size": _renamed("rows", "chunks"),
+    "by": _renamed("columns", "keys"),
     "file": _renamed("path", "source"),
     "filename": _renamed("path", "source"),
     "max_error": _lossy,
@@ -204,7 +215,20 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     "usecols": _renamed("columns"),
 }
 #: Keywords of others that say where, and not how something is stored.
-PLACES = ("condvars", "file", "filename", "mode", "obj", "sep", "urlpath", "usecols", "where")
+PLACES = (
+    "ascending",
+    "batch_size",
+    "by",
+    "condvars",
+    "file",
+    "filename",
+    "mode",
+    "obj",
+    "sep",
+    "urlpath",
+    "usecols",
+    "where",
+)
 #: Options of h5py's files.
 FILE_OPTIONS = ("backing_store", "driver", "fs_strategy", "libver", "locking", "swmr", "track_order")
 #: Those that say how many threads work.

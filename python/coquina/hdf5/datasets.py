@@ -693,7 +693,7 @@ class Dataset(Placed, Array):
     ) -> Array:
         """Return a copy as an array in memory or in a file that is not HDF5 (see `Group.copy` for that).
 
-        chunks: those of the dataset by default, if it has some. Attributes and the names of the axes are
+        chunks: those of the dataset by default, if it has some. Attributes, names of axes and coordinates are
         copied, as `asarray` does; references, and what tells HDF5 and NetCDF of the file, are not.
 
         >>> import numpy as np

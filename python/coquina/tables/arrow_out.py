@@ -135,7 +135,9 @@ def _plain(values: Any, ty: Any) -> Any:
         masked = cast("Any", values)
         mask, values = np.ma.getmaskarray(masked), masked.data
     kind = values.dtype.kind
-    if kind in "TO":
+    if kind == "T":
+        return pa.array(values.tolist(), ty, mask=mask)
+    if kind == "O":
         return _text(Utf8.of(values))
     if kind in "SU":
         return _text(_fixed_text(values))

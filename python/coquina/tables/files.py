@@ -107,13 +107,34 @@ def csv_rows(source: Any, *, delimiter: str = ",", columns: Sequence[str] | None
         )
 
     nulls: set[str] = set()
-    if isinstance(source, str | os.PathLike):
-        for batch in opened():
-            nulls.update(
-                name for name, one in zip(batch.schema.names, batch.columns, strict=True) if one.null_count
-            )
-    rows = opened()
+    try:
+        if isinstance(source, str | os.PathLike):
+            for batch in opened():
+                nulls.update(
+                    name
+                    for name, one in zip(batch.schema.names, batch.columns, strict=True)
+                    if one.null_count
+                )
+        rows = opened()
+    except pyarrow().ArrowInvalid as error:
+        raise ValueError(f"{_named(source)}{error}{_other_delimiter(source, delimiter)}") from error
     return with_nulls(rows.schema, rows, nulls)
+
+
+def _named(source: Any) -> str:
+    return f"{os.fspath(source)}: " if isinstance(source, str | os.PathLike) else ""
+
+
+def _other_delimiter(source: Any, delimiter: str) -> str:
+    """Return which delimiter may be meant, if the first line of a file at a path has none as given."""
+    if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
+        return ""
+    with open(source, "rb") as file:
+        line = file.readline(1 << 16)
+    if delimiter.encode() in line:
+        return ""
+    other = next((one for one in (";", "\t", "|", ",") if one.encode() in line), None)
+    return "" if other is None else f"; did you mean delimiter={other!r}?"
 
 
 def parquet_rows(source: Any, *, columns: Sequence[str] | None = None) -> Any:
