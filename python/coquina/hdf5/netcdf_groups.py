@@ -215,7 +215,7 @@ def coordinates(dataset: Any) -> Iterator[tuple[str, Any]]:
         above = dataset.parent
         while name not in above and above.name != "/":
             above = above.parent
-        node = linked(above, name) if name in above else None
+        node: Any = linked(above, name) if name in above else None
         if isinstance(node, h5py.Dataset) and node.shape is not None and node.size <= dataset.size:
             found.setdefault(name, node)
     yield from found.items()

@@ -127,9 +127,10 @@ def _named(source: Any) -> str:
 
 def _other_delimiter(source: Any, delimiter: str) -> str:
     """Return which delimiter may be meant, if the first line of a file at a path has none as given."""
-    if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
+    path = cast("Any", source)
+    if not isinstance(source, str | os.PathLike) or not os.path.isfile(path):
         return ""
-    with open(source, "rb") as file:
+    with open(path, "rb") as file:
         line = file.readline(1 << 16)
     if delimiter.encode() in line:
         return ""

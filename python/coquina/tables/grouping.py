@@ -191,4 +191,4 @@ def _assembled(names: list[str], columns: list[Any]) -> npt.NDArray[Any]:
         out[name] = np.ma.getdata(column)
         if mask is not None:
             mask[name] = np.ma.getmaskarray(column)
-    return out if mask is None else cast("Any", masked_rows.MaskedRows(out, mask))
+    return out if mask is None else masked_rows.MaskedRows(out, mask)

@@ -90,9 +90,12 @@ def open_table(
         raise
 
 
-def _no_table(path: Any) -> Exception | None:
+def _no_table(source: Any) -> Exception | None:
     """Return the error of a file of another format, or of an array; None for others."""
-    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path) or is_hdf5(os.fspath(path)):
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = str(cast("Any", source))
+    if not os.path.isfile(path) or is_hdf5(path):
         return None
     try:
         with open_content(path) as found:
@@ -103,7 +106,7 @@ def _no_table(path: Any) -> Exception | None:
         return None
     article = "an" if kind[0] in "AE" else "a"
     meant = "; cq.as_table(cq.open(path)) shows it as one" if kind == "Array" else ""
-    return UnsupportedError(f"{os.fspath(path)}: {article} {kind}, not a table{meant}")
+    return UnsupportedError(f"{path}: {article} {kind}, not a table{meant}")
 
 
 def _in_store(store: Any, name: str | None, path: Path) -> Table:

@@ -54,10 +54,11 @@ def column_spec(name: str, values: Any) -> ColumnSpec:
     if dtype.kind != "O":
         spec = spec_of(name, dtype)
         return ColumnSpec(name, spec.dtype, spec.shape, nullable=True) if has_mask else spec
-    kinds: set[type] = {type(one) for one in array.reshape(-1)} - {NoneType}
+    items = cast("list[Any]", cast("Any", array).reshape(-1).tolist())
+    kinds: set[Any] = set(map(type, items)) - {NoneType}
     if kinds <= {str, np.str_}:
         return ColumnSpec(name, TEXT, nullable=any(one is None for one in array))
-    there = [one for one in array.reshape(-1) if not is_missing(one)]
+    there = [one for one in items if not is_missing(one)]
     found_spec = _of_text_or_times(name, there, any(kind.__name__ == "NaTType" for kind in kinds))
     if found_spec is not None:
         return found_spec
@@ -79,7 +80,7 @@ def _of_text_or_times(name: str, values: list[Any], has_nat: bool) -> ColumnSpec
 
     has_nat: some that are missing are pandas' NaT.
     """
-    kinds = {type(one) for one in values}
+    kinds: set[Any] = {type(one) for one in values}
     if kinds and kinds <= {str, np.str_}:
         return ColumnSpec(name, TEXT, nullable=True)
     letter = kind_of_times(kinds) or ("M" if has_nat and not values else None)

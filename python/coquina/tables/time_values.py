@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def instant(value: Any, kind: str, what: str) -> Any:
     if isinstance(value, str):
         return _parsed(value, what)
     if is_of_pandas(value):
-        return value.to_numpy()
+        return cast("Any", value).to_numpy()
     if isinstance(value, timedelta):
         return np.timedelta64(value, "us")
     return np.datetime64(_utc(value), "us") if isinstance(value, datetime) else np.datetime64(value, "D")
