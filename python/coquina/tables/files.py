@@ -127,7 +127,7 @@ def _named(source: Any) -> str:
 
 def _other_delimiter(source: Any, delimiter: str) -> str:
     """Return which delimiter may be meant, if the first line of a file at a path has none as given."""
-    path = cast("Any", source)
+    path: Any = source
     if not isinstance(source, str | os.PathLike) or not os.path.isfile(path):
         return ""
     with open(path, "rb") as file:

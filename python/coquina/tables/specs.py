@@ -54,7 +54,7 @@ def column_spec(name: str, values: Any) -> ColumnSpec:
     if dtype.kind != "O":
         spec = spec_of(name, dtype)
         return ColumnSpec(name, spec.dtype, spec.shape, nullable=True) if has_mask else spec
-    items = cast("list[Any]", cast("Any", array).reshape(-1).tolist())
+    items = cast("list[Any]", array.reshape(-1).tolist())
     kinds: set[Any] = set(map(type, items)) - {NoneType}
     if kinds <= {str, np.str_}:
         return ColumnSpec(name, TEXT, nullable=any(one is None for one in array))
