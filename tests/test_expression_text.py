@@ -166,7 +166,7 @@ BAD = {
     "u > 1 && v > 1": "write and for &&",
     "u > 1 || v > 1": r"write or for \|\|",
     "u > 1 AND v > 1": "write and for AND",
-    "u <> v": "write != for unequal",
+    "u <> v": "write != for <>",
     "u like 'a'": "startswith",
     "import os": "invalid syntax",
     "u\x00": "null",

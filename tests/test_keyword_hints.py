@@ -17,6 +17,7 @@ from coquina.foreign_words import FOREIGN
 from coquina.keyword_hints import advice, names_keywords, near_word, near_words
 
 ROOT = Path(__file__).parent
+NUMBERS = np.arange(10)
 ARRAY = ["codec", "level", "filters", "chunks", "blocks", "path", "threads", "overwrite", "lossy"]
 DATASET = [*ARRAY, "filter", "fillvalue"]
 
@@ -264,3 +265,25 @@ def test_near_words_are_looked_for_in_one_place():
     assert near_words("DATA", ["date", "data"], 3) == ["data"]
     assert near_words("dat", ["date", "data", "x"], 3) == ["date", "data"]
     assert near_word("wind", ["x"]) is None
+
+
+@pytest.mark.parametrize(
+    ("codec", "array", "dataset"),
+    [
+        ("gzip", "codec='zlib'", "filter='gzip'"),
+        ("bitshuffle", "filters='bitshuffle'", "filter='bitshuffle'"),
+        ("LZ4", "codec='lz4'", "codec='lz4'"),
+        ("lzf", "codec='lz4'", "filter='lzf'"),
+        ("blosc2:zstd", "codec='zstd'", "codec='zstd'"),
+    ],
+)
+def test_codecs_of_others_are_said_in_ours(codec, array, dataset):
+    # They were answered by a list of fourteen names, most of which nobody needs.
+    with cq.hdf5.File.in_memory() as file:
+        for call, meant in (
+            (partial(cq.asarray, NUMBERS), array),
+            (partial(file.create_dataset, "x", data=NUMBERS), dataset),
+            (partial(file.create_table, "t", {"x": NUMBERS}), dataset),
+        ):
+            with pytest.raises(ValueError, match=re.escape(f"codec {codec!r}: did you mean {meant}?")):
+                call(codec=codec)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Protocol
 
 from coquina._core import CoquinaError, CorruptError, UnsupportedError
+from coquina.keyword_hints import no_key
 from coquina.msgpack_values import pack, unpack
 
 
@@ -54,7 +55,7 @@ class Attrs(MutableMapping[str, Any]):
         """
         content = self._layers.layer(name)
         if content is None:
-            raise KeyError(name)
+            raise no_key(name, self)
         return _value(content)
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -64,7 +65,7 @@ class Attrs(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         """Remove a value. Raises KeyError."""
         if name not in self:
-            raise KeyError(name)
+            raise no_key(name, self)
         self._layers.set_layer(name, None)
 
     def __contains__(self, name: object) -> bool:

@@ -65,6 +65,11 @@ def cast_values(values: Any, dtype: np.dtype[Any], shape: tuple[int, ...], what:
     return np.ascontiguousarray(array)
 
 
+def is_null(value: Any) -> bool:
+    """Whether a Python object is None or pandas' NA, which stand for no value of any type."""
+    return value is None or type(value).__name__ == "NAType"
+
+
 def is_missing(value: Any) -> bool:
     """Whether a Python object stands for no value: None, NaN, NaT, pandas' NA."""
     if value is None or value is np.ma.masked:

@@ -135,6 +135,14 @@ def _mode(value: Any) -> Words:
     return {"overwrite": isinstance(value, str) and value == "w"}
 
 
+def _ascending(value: Any) -> Words:
+    """Return what pandas' order is: a truth value, or one for each column."""
+    if isinstance(value, list | tuple):
+        flags = [_ascending(one)["descending"] for one in cast("Sequence[Any]", value)]
+        return {"descending": ... if ... in flags else flags}
+    return {"descending": not value if isinstance(value, bool) else ...}
+
+
 def _lossy(value: Any) -> Words:
     return {"lossy": {"max_error": value}}
 
@@ -178,7 +186,7 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     # python-blosc2
     "blockshape": _renamed("blocks"),
     "blocksize": _renamed("blocks"),
-    "chunksize": _renamed("chunks"),
+    "chunksize": _renamed("chunks", "rows"),
     "clevel": _level,
     "cname": _codec,
     "cparams": _object,
@@ -199,6 +207,9 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
     "sortby": _renamed("sort_by"),
     "zlib": _zlib,
     # Others
+    "ascending": _ascending,
+    "batch_size": _renamed("rows", "chunks"),
+    "by": _renamed("columns", "keys"),
     "file": _renamed("path", "source"),
     "filename": _renamed("path", "source"),
     "max_error": _lossy,
@@ -208,12 +219,23 @@ FOREIGN: Mapping[str, Callable[[Any], Words]] = {
 }
 #: Keywords of others that say where, and not how something is stored.
 PLACES = (
-    *("colname", "condvars", "field", "file", "filename", "mode", "obj", "sep", "sortby", "urlpath"),
-    *("usecols", "where"),
+    *(
+        "ascending",
+        "batch_size",
+        "by",
+        "colname",
+        "condvars",
+        "field",
+        "file",
+        "filename",
+        "mode",
+        "obj",
+        "sep",
+    ),
+    *("sortby", "urlpath", "usecols", "where"),
 )
 #: Keywords of others that something else than a keyword does. `t` is the table.
 CALLS: Mapping[str, str] = {
-    "ascending": "t.order_by(columns, descending=...) sorts",
     "index": "to_pandas().set_index(name) makes an index of a column",
     "limit": "t.head(n) takes the first rows",
     "order_by": "t.order_by(columns) sorts",
@@ -243,6 +265,20 @@ def translated(name: str, value: Any, known: Sequence[str]) -> str:
     if not words and foreign in (_object, _codec) and "codec" in known:
         words = {"codec": ..., "level": ...}
     return ", ".join(f"{word}={'...' if said is ... else repr(said)}" for word, said in words.items())
+
+
+def codec_meant(name: str, *, has_filter: bool) -> tuple[str, str] | None:
+    """Return keyword and value that a codec of other programs stands for; None for ours and unknown ones.
+
+    has_filter: whether filters of HDF5 can be named, too.
+    """
+    word = name.lower().rpartition(":")[2]
+    if has_filter and word in (*H5PY_FILTERS, "bzip2", "bitshuffle", "blosc"):
+        return "filter", word
+    if word in _SHUFFLES.values():
+        return "filters", word
+    found = _CODECS.get(word, word if word in _OWN_CODECS else None)
+    return None if found is None or found == name else ("codec", found)
 
 
 def as_keywords(filters: Any) -> str:

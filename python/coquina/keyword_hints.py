@@ -85,6 +85,12 @@ def near_words(name: str, known: Iterable[str], count: int, cutoff: float = 0.6)
     return same[:count] or get_close_matches(name, words, count, cutoff)
 
 
+def no_key(name: Any, names: Iterable[str]) -> KeyError:
+    """Return the KeyError for a name that is none of `names`, which says which one may be meant."""
+    near = near_word(name, names) if isinstance(name, str) else None
+    return KeyError(name) if near is None else KeyError(f"there is no {name!r}; did you mean {near!r}?")
+
+
 def advice(name: str, value: object, known: list[str]) -> str:
     """Say which keyword was meant, or what there is."""
     if meant := translated(name, value, known):

@@ -142,7 +142,10 @@ def lossy_of(option: Any) -> Lossy | None:
     if option is None or isinstance(option, Lossy):
         return option
     if not isinstance(option, Mapping):
-        raise TypeError(f"lossy: takes a Lossy or a mapping of its keywords, not {type(option).__name__}")
+        meant = f"; did you mean {{'max_error': {option!r}}}?" if isinstance(option, int | float) else ""
+        raise TypeError(
+            f"lossy: takes a Lossy or a mapping of its keywords, not {type(option).__name__}{meant}"
+        )
     known = {field.name for field in fields(Lossy)}
     keywords = cast("Mapping[str, Any]", option)
     unknown = sorted(set(keywords) - known)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from coquina.foreign_words import as_keywords
+from coquina.foreign_words import as_keywords, codec_meant
 from coquina.keyword_hints import check_keywords
 from coquina.remote import new_path
 from coquina.tuning_options import ARRAYS, AUTO, DATASETS, Tuning, tuned
@@ -307,6 +307,9 @@ def _encoding(
     if base is not DATASETS and rest.get("codec", AUTO) is None:
         raise TypeError("codec None: takes a name, a pair of name and parameter, or a codec of your own")
     codec, level, filters = rest.pop("codec", None), rest.pop("level", None), rest.pop("filters", None)
+    has_filter = "filter" in kinds.__annotations__
+    if isinstance(codec, str) and (word := codec_meant(codec, has_filter=has_filter)) is not None:
+        raise ValueError(f"codec {codec!r}: did you mean {word[0]}={word[1]!r}?")
     if filters is not None and (meant := as_keywords(filters)):
         raise TypeError(f"filters {type(filters).__name__}: takes names; did you mean {meant}?")
     return *tuned(codec, level, filters, tuning, base), rest

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import h5py
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -250,3 +251,30 @@ def test_dask_stores_into_open_arrays(tmp_path, kind):
     da.store(da.from_array(NUMBERS, chunks=(10, 13)), a, lock=False)
     np.testing.assert_array_equal(a[...], NUMBERS)
     (a.file if kind == "hdf5" else a).close()
+
+
+@pytest.mark.parametrize("compute", [True, False])
+def test_from_dask_takes_arrays_of_xarray(tmp_path, compute):
+    # They have Dask's methods also where they have none of its arrays.
+    x = xr.DataArray(
+        np.arange(24.0).reshape(6, 4), {"t": np.arange(6)}, ("t", "x"), "v", attrs={"units": "K"}
+    )
+    made = cq.from_dask(x.chunk({"t": 2}), tmp_path / "v.b2nd", compute=compute)
+    made = made if compute else made.compute()
+    assert made.chunks == (2, 4)
+    made.close()
+    xr.testing.assert_identical(xr.open_dataset(tmp_path / "v.b2nd", engine="coquina")["v"].load(), x)
+    with pytest.raises(TypeError, match="a DataArray of one"):
+        cq.from_dask(x)
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+def test_datasets_are_made_of_arrays_of_xarray(tmp_path, is_chunked):
+    x = xr.DataArray(np.arange(24.0).reshape(6, 4), dims=("t", "x"))
+    with cq.open(tmp_path / "v.h5", "w") as file:
+        made = file.create_dataset("v", data=x.chunk({"t": 4}) if is_chunked else x, chunks=(3, 2))
+        assert np.array_equal(made[...], x.values)
+        file["w"] = x.chunk({"t": 4}) if is_chunked else x
+        assert np.array_equal(file["w"][...], x.values)
+        made[...] = x * 2
+        assert np.array_equal(made[...], x.values * 2)

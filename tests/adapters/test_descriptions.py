@@ -7,6 +7,7 @@ import json
 import h5py
 import netCDF4
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 import zarr
@@ -174,3 +175,48 @@ def test_axes_of_a_file_that_is_there_are_used_and_nothing_in_it_is_changed(pack
     assert main(["convert", f"{tmp_path / 'lab.h5'}:/t2m", str(tmp_path / "o.b2nd")]) == 0
     with cq.open(tmp_path / "o.b2nd") as found:
         assert found.attrs["_ARRAY_DIMENSIONS"] == ["time", "lat"]
+
+
+@pytest.fixture
+def variables(tmp_path):
+    """A NetCDF file whose variable has coordinates of times, of text, of two axes and of none."""
+    path = tmp_path / "run.nc"
+    times = pd.date_range("2024-01-01", periods=6, freq="h")
+    values = np.arange(6 * 4, dtype="f4").reshape(6, 4)
+    made = xr.Dataset(
+        {"t": (("time", "x"), values, {"units": "K"}), "other": ("time", np.arange(6))},
+        {"time": times, "x": list("abcd"), "lat": (("time", "x"), values * 2), "height": 2.0},
+    )
+    made.to_netcdf(path, engine="netcdf4", unlimited_dims=["time"])
+    return path
+
+
+@pytest.mark.parametrize("way", ["asarray", "copy", "convert", "back"])
+def test_variables_of_netcdf_keep_their_coordinates(variables, tmp_path, way):
+    # An array of a NetCDF variable had the names of its axes, and none of its coordinates.
+    out = tmp_path / "one.b2nd"
+    with cq.open(variables) as file:
+        if way == "asarray":
+            cq.asarray(file["t"], path=out).close()
+        elif way == "copy":
+            file["t"].copy(path=out).close()
+        else:
+            assert main(["convert", f"{variables}:/t", str(out), "-q"]) == 0
+    if way == "back":
+        assert main(["convert", str(out), str(tmp_path / "one.nc") + ":/t", "-q"]) == 0
+        out = tmp_path / "one.nc"
+    with (
+        xr.open_dataset(out, engine="coquina") as found,
+        xr.open_dataset(variables, engine="netcdf4") as known,
+    ):
+        (name,) = found.data_vars
+        xr.testing.assert_identical(found[name].rename("t").load(), known["t"].load())
+
+
+def test_arrays_of_a_whole_file_refer_to_each_other(variables, tmp_path):
+    assert main(["convert", str(variables), str(tmp_path / "run.b2z"), "-q"]) == 0
+    with cq.open(tmp_path / "run.b2z") as store:
+        assert list(store["t"].attrs["_COORDS"]) == ["x"]  # of text there is no array
+    assert main(["convert", str(tmp_path / "run.b2z"), str(tmp_path / "again.nc"), "-q"]) == 0
+    known = xr.open_dataset(variables, engine="netcdf4").load()
+    xr.testing.assert_identical(xr.open_dataset(tmp_path / "again.nc", engine="coquina").load(), known)

@@ -413,3 +413,12 @@ def test_what_is_not_there_is_an_error(climate: Path, tmp_path: Path) -> None:
     cq.pack(np.arange(5), tmp_path / "x.blp")
     with pytest.raises(TypeError, match="PackFile"):
         xr.open_dataset(tmp_path / "x.blp", engine=CoquinaBackend)
+
+
+def test_what_is_no_dataset_says_what_makes_one(tmp_path):
+    with cq.open(tmp_path / "run.b2z", "w") as store:
+        store.create_dataset("x", data=[1, 2])
+    cq.create_table(tmp_path / "folder", {"x": [1, 2]}).close()
+    for name, meant in (("run.b2z", "coquina convert run.b2z run.nc"), ("folder", "to_pandas().to_xarray()")):
+        with pytest.raises(TypeError, match=re.escape(meant)):
+            xr.open_dataset(tmp_path / name, engine="coquina")

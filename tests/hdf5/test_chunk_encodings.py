@@ -113,7 +113,7 @@ def test_what_the_parameters_say_needs_no_attribute(path):
     [
         ({"filters": ["shuffle", "shrink"]}, "filter 'shrink'.* take one of .*bytedelta"),
         ({"codec": "grok"}, "HDF5 files take one of blosclz"),
-        ({"codec": "snappy"}, "HDF5 files take one of blosclz"),
+        ({"codec": "snappy"}, "did you mean codec='lz4'"),
         ({"codec": ("zstd", {"rle": 1})}, "take a number"),
         ({"codec": "zfp_rate"}, "needs a parameter"),
         ({"codec": ("zfp_rate", 9), "filters": "shuffle"}, "needs whole elements"),

@@ -346,7 +346,7 @@ def test_wrong_shapes_raise_what_numpy_raises_and_what_h5py_raises():
         for kind in (TypeError, ValueError):
             with pytest.raises(kind, match="broadcast"):
                 dataset[:, 1] = np.zeros((4, 1))
-            with pytest.raises(kind, match="exceeds the maxshape"):
+            with pytest.raises(kind, match=r"exceeds the maxshape .* created with maxshape=\(None, 2\)"):
                 dataset.resize((9, 2))
         with pytest.raises(ValueError, match="a contiguous dataset cannot grow"):
             file.create_dataset("y", (3,), chunks=False, maxshape=(None,))
@@ -381,3 +381,39 @@ def test_require_group(file):
     file["x"] = [1]
     with pytest.raises(TypeError):
         file.require_group("x")
+
+
+def test_names_that_are_not_there_name_those_that_are_meant(tmp_path):
+    # Only the last name of a path was looked at, and none of attributes.
+    with File(tmp_path / "f.h5", "w") as file:
+        file["entry/instrument/data"] = [1, 2]
+        file["entry"].attrs["NX_class"] = "NXentry"
+        for wrong in ("entri/instrument/data", "entry/instrment/data", "Entry/Instrument/dat"):
+            with pytest.raises(KeyError, match="did you mean 'entry/instrument/data'"):
+                file[wrong]
+        with pytest.raises(KeyError, match="did you mean 'entry/instrument'"):
+            file["entry/instrment/other"]
+        for wrong in ("nothing/of/all", "entry/instrument/data/x"):
+            with pytest.raises(KeyError) as caught:
+                file[wrong]
+            assert "did you mean" not in str(caught.value)
+        with pytest.raises(KeyError, match="'NXclass'; did you mean 'NX_class'"):
+            file["entry"].attrs["NXclass"]
+
+
+def test_a_new_file_has_its_name_once_it_is_written_in_swmr_mode(tmp_path):
+    # Readers looked for it in vain until it was closed.
+    path = tmp_path / "f.h5"
+    with File(path, "w", libver="latest", journal=False) as file:
+        dataset = file.create_dataset("x", (0,), "i4", maxshape=(None,), chunks=(4,))
+        file.swmr_mode = True
+        dataset.append(np.arange(4, dtype="i4"))
+        dataset.flush()
+        with File(path, swmr=True) as reader:
+            assert reader["x"][:].tolist() == [0, 1, 2, 3]
+
+
+def test_the_size_of_a_virtual_dataset_is_that_of_its_items(tmp_path):
+    layout = h5py.VirtualLayout((4,), "i4")
+    with File(tmp_path / "f.h5", "w") as file:
+        assert "size        16 B\n" in str(file.create_virtual_dataset("v", layout).info)

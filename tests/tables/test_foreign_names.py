@@ -176,3 +176,68 @@ def test_names_of_enumerations_are_appended(tmp_path):
         assert t.where("kind == 'on'").count() == 3
         with pytest.raises(ValueError, match="'oops' is not one of off, on"):
             t.append([(5, "oops")])
+
+
+@pytest.mark.parametrize(
+    ("method", "wrong", "meant"),
+    [
+        ("order_by", {"by": "price"}, "columns=..."),
+        ("order_by", {"ascending": False}, "descending=True"),
+        ("order_by", {"ascending": [True, False]}, "descending=[False, True]"),
+        ("batches", {"batch_size": 5}, "rows=..."),
+        ("batches", {"chunksize": 5}, "rows=..."),
+        ("group_by", {"by": "sym"}, "keys=..."),
+    ],
+)
+def test_keywords_of_pandas_and_polars_name_ours(t, method, wrong, meant):
+    positional = ["price"] if "ascending" in wrong else []
+    for rows in (t, t.where("price > 0")):
+        with pytest.raises(TypeError, match=re.escape(f"did you mean {meant}?")):
+            getattr(rows, method)(*positional, **wrong)
+
+
+def test_files_of_other_formats_say_what_opens_them(tmp_path):
+    # HDF5's "file signature not found" was all that was said.
+    cq.create_table(tmp_path / "t.h5", {"x": [1, 2]}).to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    cq.asarray([1, 2], path=tmp_path / "t.b2nd").close()
+    for name, meant in (
+        ("t.parquet", "read_parquet makes a table of it"),
+        ("t.csv", "read_csv makes a table of it"),
+        ("t.b2nd", "an Array, not a table; cq.as_table"),
+    ):
+        for mode in ("r", "a"):
+            with pytest.raises(cq.UnsupportedError, match=meant):
+                cq.open_table(tmp_path / name, mode=mode)
+
+
+def test_a_csv_file_of_another_delimiter_names_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;2,5\n")
+    with pytest.raises(ValueError, match=r"t\.csv: .*; did you mean delimiter=';'\?"):
+        cq.read_csv(path, tmp_path / "t.h5")
+    path.write_text("a,b\n1\n")
+    with pytest.raises(ValueError, match=r"t\.csv: CSV parse error: Expected 2 columns, got 1: 1$"):
+        cq.read_csv(path, tmp_path / "t.h5")
+
+
+@pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        ("price > @low", "write the name without @, and pass its value"),
+        ("`price` > 1", r"write col\('my name'\)"),
+        ("!(price > 1)", "write not for !"),
+        ("price <> 1", "write != for <>"),
+        ("sym.str.contains('a')", r"write s.contains\('a'\) for"),
+        ("price.dt.day == 2", "compare times with text"),
+        ("price > datetime(2024, 1, 1)", "write times as text"),
+    ],
+)
+def test_conditions_of_pandas_and_sql_say_what_to_write(t, condition, meant):
+    with pytest.raises(cq.ExpressionError, match=meant):
+        t.where(condition)
+
+
+def test_text_of_any_length_is_no_array(tmp_path):
+    with pytest.raises(TypeError, match="arrays have text of a fixed width, as 'U20' is"):
+        cq.asarray(np.array(["a", "bb"], np.dtypes.StringDType()))

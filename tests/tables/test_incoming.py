@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -162,8 +163,8 @@ WANTED = (ColumnSpec("a", np.dtype("i4")), ColumnSpec("b", np.dtype("f8")))
         ("text", TypeError, "made of str"),
         (np.zeros(3), TypeError, "records are needed"),
         (np.zeros((2, 2), [("a", "i4")]), TypeError, "records are needed"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), TypeError, "different texts"),
-        (pd.DataFrame([[1, 2]]), TypeError, "different texts"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), TypeError, "must be text, each another"),
+        (pd.DataFrame([[1, 2]]), TypeError, "must be text, each another"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(data, kind, sentence):
@@ -177,7 +178,7 @@ def test_what_does_not_fit_is_refused(data, kind, sentence):
         ([], TypeError, "none, and no schema"),
         ([5], TypeError, "not int"),
         ({"a": [1, 2], "b": [1]}, ValueError, "unequal lengths"),
-        ({"a": 5}, ValueError, "column .a.: one value; give a list"),
+        ({"a": 5}, ValueError, "is a single value"),
         ({"a": [object()]}, TypeError, "'a': objects"),
         ({"a": [1, "x", None]}, TypeError, "'a'"),
         (np.zeros(2, [("v", "V4")]), TypeError, "'v': bytes without meaning"),
@@ -208,3 +209,20 @@ def test_a_batch_that_fails_leaves_the_table_as_it_was(tmp_path):
             with pytest.raises((ValueError, TypeError)):
                 table.append(bad)
         assert table["a"][:].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_single_value_is_no_column(tmp_path):
+    # Text was taken apart into a value for each character; of numbers "columns of unequal lengths" was said.
+    with cq.create_table(tmp_path / "t.h5", {"n": [1], "s": ["a"]}) as t:
+        for columns in ({"n": [1, 2], "s": "xy"}, {"n": 5, "s": ["x"]}, {"n": [1], "s": b"x"}):
+            with pytest.raises(ValueError, match="is a single value, and columns are lists"):
+                t.append(columns)
+        assert len(t) == 1
+
+
+@pytest.mark.parametrize(
+    "one", [pd.Series([1]), pl.Series([1]), pd.Index([1]), pa.array([1]), pa.chunked_array([[1]])]
+)
+def test_a_series_asks_for_the_name_of_its_column(tmp_path, one):
+    with pytest.raises(TypeError, match=r"with the name of its column, as \{'price'"):
+        cq.create_table(tmp_path / "t.h5", one)

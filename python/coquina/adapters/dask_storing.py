@@ -18,6 +18,7 @@ from coquina import _core
 from coquina.adapters.dask_arrays import dask
 from coquina.adapters.dask_parts import ArrayRecipe, DatasetRecipe, Delivery, delivery_to
 from coquina.arrays.creation import new_array
+from coquina.arrays.descriptions import add_layers, layers_of
 from coquina.arrays.new_arrays import written
 from coquina.hdf5.places import inside
 from coquina.storage_options import Storage, is_cut
@@ -63,8 +64,9 @@ def from_dask(
 ) -> Any:
     """Return an array with the items of a Dask array, computed and encoded by Dask's tasks, in parallel.
 
-    x: a `dask.array.Array` of known shape. It is computed by the scheduler that Dask is set to: threads,
-        processes, or a cluster; its chunks are merged or cut where they are not whole stored chunks.
+    x: a `dask.array.Array` of known shape, or a DataArray of xarray that has its items in one, and keeps its
+        attributes, names of axes and coordinates. It is computed by the scheduler that Dask is set to:
+        threads, processes, or a cluster; its chunks are merged or cut where they are not whole stored chunks.
     path: the file to write, in memory if None. Workers in other processes must see its folder: what they
         encode waits there, in files of its own, until it is taken over.
     chunks: items along each axis of a stored chunk; by default those of Dask where they have at most 32 MiB,
@@ -81,23 +83,38 @@ def from_dask(
     `asarray` does.
     """
     module = dask()
+    layers = layers_of(x)
+    x = lazy_items(x)
     _check(module, x)
     if not is_cut(storage):
         storage["chunks"] = stored_chunks(x.chunks, x.dtype.itemsize)
     options = Storage.for_array(from_dask, storage, path).for_engine()
     if not compute:
         recipe, tasks = _delayed(module, x, options)
-        finish = partial(_finished, recipe, x.shape, options)
+        finish = partial(_finished, recipe, x.shape, options, layers)
         return module.delayed(finish, pure=False, traverse=False)(tasks)
     target = new_array(x.shape, x.dtype, options)
     with written(target):
         _fill(module, target, x, _recipe(target, options))
+        add_layers(target, layers)
     return target
 
 
+def lazy_items(x: Any) -> Any:
+    """Return the Dask array that a DataArray of xarray has its items in; what has no such one as it is."""
+    is_of_xarray = type(x).__module__.partition(".")[0] == "xarray"
+    return x.data if is_of_xarray and getattr(x, "chunks", None) is not None else x
+
+
 def fill_dataset(dataset: Dataset, x: Any) -> bool:
-    """Fill a dataset of the same shape with a Dask array; return whether that could be done in parallel."""
+    """Fill a dataset of the same shape with a Dask array; return whether that could be done in parallel.
+
+    False also for what only may have such an array in it: a DataArray of xarray.
+    """
+    x = lazy_items(x)
     module = dask()
+    if not isinstance(x, module.array.Array):
+        return False
     _check(module, x)
     recipe = _recipe_of_dataset(dataset)
     if recipe is None:
@@ -128,7 +145,10 @@ def _divisor(extent: int, part: int) -> int:
 
 def _check(module: Any, x: Any) -> None:
     if not isinstance(x, module.array.Array):
-        raise TypeError(f"from_dask: takes a Dask array, not {type(x).__name__}; asarray takes all others")
+        raise TypeError(
+            f"from_dask: takes a Dask array, or a DataArray of one, not {type(x).__name__}; "
+            "asarray takes all others"
+        )
     if any(length != length for length in x.shape):
         raise ValueError(f"from_dask: shape {x.shape} is not known; x.compute_chunk_sizes() finds it out")
 
@@ -216,7 +236,11 @@ def _pair(start: Shape, parcel: Parcel) -> tuple[Shape, Parcel]:
 
 
 def _finished(
-    recipe: ArrayRecipe, shape: Shape, options: Options, parts: list[tuple[Shape, Parcel]]
+    recipe: ArrayRecipe,
+    shape: Shape,
+    options: Options,
+    layers: dict[str, bytes],
+    parts: list[tuple[Shape, Parcel]],
 ) -> Array:
     """Put what tasks have encoded together."""
     cut = {"chunks": recipe.options["chunks"], "blocks": recipe.options["blocks"]}
@@ -225,6 +249,7 @@ def _finished(
     with written(target):
         for start, parcel in parts:
             delivery.receive(target, parcel, start)
+        add_layers(target, layers)
     return target
 
 

@@ -31,6 +31,11 @@ from coquina.quoting import quoted
 if TYPE_CHECKING:
     from coquina.hdf5.netcdf_groups import NetcdfGroup, NetcdfVariable
 
+#: What makes a dataset of what is none.
+_INSTEAD = {
+    "Store": "; `coquina convert run.b2z run.nc` makes one of its arrays",
+    "Table": "; cq.open_table(path).to_pandas().to_xarray() has its columns",
+}
 _CONTENT = (bytes, bytearray, memoryview)
 #: What xarray has for text of any length.
 _TEXT: np.dtype[Any] = cast("Any", strings).create_vlen_dtype(str)
@@ -192,7 +197,8 @@ def _checked(opened: Any, place: str) -> Opened:
     """Return an open file. Raises TypeError where it has no arrays that a dataset could have."""
     if isinstance(opened, File | Array):
         return Opened(opened)
-    raise TypeError(f"{place}: a {type(opened).__name__}, which is neither an array nor an HDF5 file")
+    kind = type(opened).__name__
+    raise TypeError(f"{place}: a {kind}, which is neither an array nor an HDF5 file{_INSTEAD.get(kind, '')}")
 
 
 def _path(source: Any) -> str | None:

@@ -111,7 +111,25 @@ def _scalar(value: Any) -> Any:
 def _of_hdf5(h5: Any) -> Description:
     if not hasattr(h5, "attrs"):
         return {}, None, {}
-    return netcdf_groups.attributes(h5), netcdf_groups.dimension_names(h5), {}
+    names = netcdf_groups.dimension_names(h5)
+    found = {name: _coordinate(one) for name, one in netcdf_groups.coordinates(h5)} if names else {}
+    coordinates = {name: one for name, one in found.items() if one is not None}
+    return netcdf_groups.attributes(h5), names, coordinates
+
+
+def _coordinate(h5: Any) -> dict[str, Any] | None:
+    """Return a coordinate, a dataset; None if its axes have no names, or its items are no plain ones."""
+    names = netcdf_groups.dimension_names(h5)
+    values: Any = np.asarray(h5[()])
+    if values.dtype.hasobject:
+        texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in values.ravel()]
+        if not all(isinstance(one, str) for one in texts):
+            return None
+        values = np.array(texts, "U").reshape(values.shape)
+    if names is None or values.dtype.kind not in "biufSU":
+        return None
+    said = stored(netcdf_groups.attributes(h5), None, {})
+    return {"dims": list(names), "attrs": said, "values": values}
 
 
 def _of_xarray(source: Any) -> Description:

@@ -134,7 +134,9 @@ class ArrayInfo:
             "blocks": self.blocks,
             "codec": self._codec_text,
             "filters": self._filters_text,
-            "size": f"{human(self.nbytes)} in {human(self.cbytes)}, {self.cratio:.2f}x",
+            "size": f"{human(self.nbytes)} in {human(self.cbytes)}, {self.cratio:.2f}x"
+            if self.cbytes
+            else human(self.nbytes),
             "stored": f"{self.nchunks} chunks, {self.special_chunks} of one value",
             "lossy": self.lossy or "no",
             "dead": human(self.dead_bytes),

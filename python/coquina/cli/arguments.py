@@ -18,6 +18,7 @@ import numpy as np
 from coquina import _core, codecs, num_threads, set_num_threads, set_progress
 from coquina import filters as known_filters
 from coquina.cli.terminal import show, show_json
+from coquina.foreign_words import codec_meant
 from coquina.keyword_hints import near_word
 from coquina.tuning_options import AUTO
 
@@ -116,7 +117,15 @@ def similar(text: str, names: Iterable[str]) -> str:
 
 def codec_name(text: str) -> str:
     """Return the name of a codec."""
-    return one_of(codecs(), "codec", text)
+    return _one_of_codecs(codecs(), text)
+
+
+def _one_of_codecs(names: Iterable[str], text: str) -> str:
+    """Return `text` if it is the name of a codec; else say which option other programs' names mean."""
+    meant = codec_meant(text, has_filter=False)
+    if text not in names and meant is not None:
+        raise argparse.ArgumentTypeError(f"no codec {text!r} (did you mean --{meant[0]} {meant[1]}?)")
+    return one_of(names, "codec", text)
 
 
 def codecs_of_arrays() -> str:
@@ -130,7 +139,7 @@ def codecs_of_arrays() -> str:
 def codec(text: str) -> Codec:
     """Return the codec of a text such as `zstd`, `zfp_rate:25` or `j2k:{"quality_mode": "dB"}`."""
     name, colon, parameter = text.partition(":")
-    one_of([*codecs(), *_CODECS_OF_PLUGINS, AUTO], "codec", name)
+    _one_of_codecs([*codecs(), *_CODECS_OF_PLUGINS, AUTO], name)
     if name == AUTO and colon:
         raise argparse.ArgumentTypeError(f"{text!r}: {AUTO} takes no parameter; see --goal")
     if not colon:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import coquina
-from coquina.arrays.descriptions import MORE, description_of, stored
+from coquina.arrays.descriptions import COORDINATES, MORE, description_of, stored
 from coquina.cli import hdf5_paths, sources, store_paths, tables
 from coquina.cli.row_files import STORES
 from coquina.hdf5 import netcdf_groups
@@ -76,6 +76,7 @@ def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, An
     copied.add(source)
     _copy_attributes(source, target)
     axes: list[tuple[bool, Any, Any, Any]] = []
+    described: list[Any] = []
     for name in source:
         node = source.get(name)
         if store_paths.is_group(node) and node not in copied and not _is_link(source, name):
@@ -98,10 +99,24 @@ def _copy(source: Any, target: Any, encoding: dict[str, Any], said: dict[str, An
                 add_attributes(h5, attributes, getattr(node, "h5", None))
                 # An array of one axis that has its name is the scale of others.
                 axes.append((names != (name,), h5, names, coordinates))
+            elif COORDINATES in made.attrs:
+                described.append(made)
         else:
             said["dropped"].append(f"{source.name.rstrip('/')}/{name}")
     for _, dataset, names, coordinates in sorted(axes, key=itemgetter(0)):
         add_axes(dataset, names, coordinates)
+    for made in described:
+        _leave_to_arrays(made.attrs, target)
+
+
+def _leave_to_arrays(attributes: Any, group: Any) -> None:
+    """Forget the coordinates of an array that are arrays beside it."""
+    found = attributes[COORDINATES]
+    left = {name: one for name, one in found.items() if name not in group}
+    if left:
+        attributes[COORDINATES] = left
+    else:
+        del attributes[COORDINATES]
 
 
 def _is_link(source: Any, name: str) -> bool:

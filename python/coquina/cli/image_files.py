@@ -210,6 +210,7 @@ def write(file: BinaryIO, frames: Iterable[Frame], extension: str, nbytes: int) 
     if name != "TIFF":
         next(images).save(file, name)
         return
+    pillow()
     plugin = importlib.import_module("PIL.TiffImagePlugin")
     with plugin.AppendingTiffWriter(file) as pages:
         for image in images:

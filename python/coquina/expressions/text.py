@@ -74,8 +74,10 @@ def _meant(source: str, at: int) -> str | None:
     rest, before = source[at:], source[max(0, at - 1) : at]
     if rest[:1] == "=":
         return "a comparison is written ==, <= or >="
-    if rest[:2] == "<>" or rest[:1] == "!":
-        return "write != for unequal, and not for no"
+    if rest[:2] == "<>":
+        return "write != for <>"
+    if rest[:1] == "!":
+        return "write not for !"
     if rest[:1] in ("&", "|") and before == rest[:1]:
         return f"write {'and' if before == '&' else 'or'} for {2 * before}"
     word = (rest.split(maxsplit=1) or [""])[0]

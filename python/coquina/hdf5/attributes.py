@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from coquina import _core
@@ -21,8 +22,11 @@ from coquina.hdf5.h5py_errors import explained
 from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.sessions import Session
 from coquina.hdf5.untyped import h5f, h5fd, h5g, h5i, h5py
+from coquina.keyword_hints import no_key
 
 _OBJECTS_MAX = 1 << 14
+#: So many names are looked through for one that may be meant.
+_NAMES_MAX = 1000
 _Manager: Any = h5py.AttributeManager
 
 
@@ -38,7 +42,7 @@ class Attributes(_Manager):
     def __getitem__(self, name: Any) -> Any:
         """Return a value. Raises KeyError if there is none."""
         if name not in self:
-            raise KeyError(name)
+            raise no_key(name, islice(self, _NAMES_MAX))
         check(self._parent.id)
         try:
             return _Manager.__getitem__(self, name)

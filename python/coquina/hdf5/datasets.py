@@ -505,7 +505,12 @@ class Dataset(Placed, Array):
             raise ValueError(f"shape {shape}: the dataset has {self.ndim} axes")
         for length, most in zip(shape, self.maxshape, strict=True):
             if most is not None and length > most:
-                raise DatasetShapeError(f"shape {shape} exceeds the maxshape {self.maxshape} of {self.name}")
+                pairs = zip(shape, self.maxshape, strict=True)
+                wider = tuple(None if one is None or n > one else one for n, one in pairs)
+                raise DatasetShapeError(
+                    f"shape {shape} exceeds the maxshape {self.maxshape} of {self.name}; "
+                    f"a dataset grows that is created with maxshape={wider}"
+                )
         if shape[self._facts.rank :] != self.shape[self._facts.rank :]:
             raise ValueError(f"shape {shape}: the last axes of {self.shape} belong to the dtype")
 
@@ -689,7 +694,7 @@ class Dataset(Placed, Array):
     ) -> Array:
         """Return a copy as an array in memory or in a file that is not HDF5 (see `Group.copy` for that).
 
-        chunks: those of the dataset by default, if it has some. Attributes and the names of the axes are
+        chunks: those of the dataset by default, if it has some. Attributes, names of axes and coordinates are
         copied, as `asarray` does; references, and what tells HDF5 and NetCDF of the file, are not.
 
         >>> import numpy as np

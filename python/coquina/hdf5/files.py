@@ -301,6 +301,9 @@ class File(Group):
                 "swmr_mode: open the file with journal=False to write it in SWMR mode; "
                 "with a journal, readers see every commit without it"
             )
+        if is_on:
+            # Nobody finds a new file by its name before.
+            self.publish()
         self._h5.swmr_mode = is_on
 
     @property

@@ -16,23 +16,33 @@ _NAMES_MAX = 1000
 
 
 def near_name(group: Any, path: Any) -> str | None:
-    """Return a path like `path`; where a group on the way is not there either, one of a group like it.
+    """Return a path like `path`; groups on the way to it may be called otherwise, too.
 
     None for a name that is there: a link that leads nowhere.
     """
     if not isinstance(path, str):
         return None
     head, slash, name = path.rstrip("/").rpartition("/")
+    if head and not _is_there(group, head):
+        near = near_name(group, head)
+        if near is None:
+            return None
+        whole = f"{near}/{name}"
+        return whole if _is_there(group, whole) else near_name(group, whole) or near
     try:
         parent = group[head or "/"] if slash else group
         is_small = isinstance(parent, h5py.Group) and len(parent) <= _NAMES_MAX
         names = [one for one in parent if not is_hidden(one)] if is_small else []
-    except KeyError:
-        above = near_name(group, head) if head else None
-        return f"{above}/{name}" if above and f"{above}/{name}" in group else above
-    except (OSError, RuntimeError):
+    except (KeyError, OSError, RuntimeError):
         return None
     if name in names:
         return None
     near = near_word(name, names) or next((one for one in names if name and one.startswith(name)), None)
     return None if near is None else f"{head}{slash}{near}"
+
+
+def _is_there(group: Any, path: str) -> bool:
+    try:
+        return path in group
+    except (KeyError, OSError, RuntimeError):
+        return False

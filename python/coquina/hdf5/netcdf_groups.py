@@ -198,6 +198,29 @@ def dimension_names(dataset: Any) -> tuple[str, ...] | None:
     return labels if all(labels) else None
 
 
+def coordinates(dataset: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the coordinates of a dataset, variables of h5py by their names.
+
+    They are those called as its dimensions, and those that its attribute "coordinates" names, if they lie in
+    its group or around it and are no larger than it.
+    """
+    if not dataset.shape:
+        return
+    found: dict[str, Any] = {}
+    for one in _dimensions(dataset, {}) or ():
+        scale = dataset.file[one.path] if one.path else None
+        if scale is not None and scale != dataset and len(scale.shape) == 1 and not is_bare_dimension(scale):
+            found[one.name] = scale
+    for name in str(attributes(dataset).get("coordinates", "")).split():
+        above = dataset.parent
+        while name not in above and above.name != "/":
+            above = above.parent
+        node: Any = linked(above, name) if name in above else None
+        if isinstance(node, h5py.Dataset) and node.shape is not None and node.size <= dataset.size:
+            found.setdefault(name, node)
+    yield from found.items()
+
+
 def _numbered(dataset: Any, known: dict[str, Dimension]) -> tuple[Dimension, ...] | None:
     """Return the dimensions of a coordinate: itself, and others by their numbers."""
     if len(dataset.shape) == 1:

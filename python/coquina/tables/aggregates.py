@@ -23,7 +23,7 @@ from coquina.functions.reducing import columns_of, is_kernel_type
 from coquina.tables.access import boxes_of
 from coquina.tables.column_conditions import values_of
 from coquina.tables.conditions import reader_of
-from coquina.tables.grouping_values import Masks, Wanted, asked, result_dtype
+from coquina.tables.grouping_values import Masks, Wanted, asked, by_place, result_dtype
 from coquina.tables.index_order import extreme, ordered_rows
 from coquina.tables.scanning import all_of, fold, scan
 
@@ -76,7 +76,8 @@ class _Rows(NamedTuple):
     def of(self, column: Column | None, node: Node | None) -> Any:
         """Return what the values of a column, or numbers, come to."""
         name, span, ddof = self.name, self.span, self.ddof
-        if node is not None and _is_foldable(node):
+        is_by_place = column is not None and by_place(name, column)
+        if node is not None and _is_foldable(node) and not is_by_place:
             nulls = None if column is None else column.nulls()
             there = None if nulls is None else engine.lower(call(FUNCTIONS["logical_not"], nulls))
             return _by_engine(all_of([self.condition, there]), node, name, span, ddof)
@@ -85,7 +86,7 @@ class _Rows(NamedTuple):
         if column is not None and node is None and column.dtype.kind == "M" and name not in ("min", "max"):
             raise TypeError(f"{name}: {column.name!r} has times, of which there are min and max")
         dtype = column.dtype if node is None and column is not None else cast("Any", node).dtype
-        if name not in ("min", "max") or dtype.kind in "fc":
+        if name not in ("min", "max") or (dtype.kind in "fc" and not is_by_place):
             return self._by_numpy(column, node)
         one = asked(Wanted(name, column, node, name), Masks())
         _, found = _core.group_by(self.condition, span, [], one.asks)

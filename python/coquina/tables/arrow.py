@@ -18,6 +18,7 @@ from coquina.tables.user_attributes import metadata_of, plain_attributes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from coquina.tables.layout import Batch
     from coquina.tables.reading import Names
     from coquina.tables.selection import Queries
 
@@ -31,15 +32,23 @@ def reader(rows: Queries, columns: Names = None) -> Any:
     fields = [(one.name, struct_type(one.path, one.spec, arrow_columns)) for one in picked]
     schema = pa.schema(fields, metadata=metadata_of(plan.table))
 
+    def batch(values: Batch) -> Any:
+        arrays = [struct_of(one.path, one.spec, values) for one in picked]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
     def batches() -> Iterator[Any]:
         # Rows that are sorted, and wait in files meanwhile, are NumPy's; all others become Arrow's at once.
         is_sorted = bool(plan.order) and plan.limit is None
+        found_any = False
         for piece in gathering.pieces(plan, found if is_sorted else cast("Any", arrow_columns)):
             values = piece.values
             if is_sorted:
                 values = {path: arrow_columns[path].typed(one) for path, one in values.items()}
-            arrays = [struct_of(one.path, one.spec, values) for one in picked]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            yield batch(values)
+            found_any = True
+        if not found_any:
+            # Categories come with a batch, also where no row does.
+            yield batch({path: column.read(slice(0, 0)) for path, column in arrow_columns.items()})
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 
@@ -57,7 +66,7 @@ def to_arrow(rows: Queries, columns: Names = None) -> Any:
 def to_pandas(rows: Queries, columns: Names = None) -> Any:
     """Return the rows as a `pandas.DataFrame`."""
     found = to_arrow(rows, columns)
-    frame = found.to_pandas()
+    frame = found.to_pandas(date_as_object=False)
     for name, mapper in _nullable_types(found):
         # Else whole numbers with missing values would become floating-point numbers.
         frame[name] = found[name].to_pandas(types_mapper=mapper)

@@ -30,6 +30,8 @@ _HAS_NULLS = b"coquina.nulls"
 def arrow_batches(data: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
     """Return schema and batches of Arrow data. Raises TypeError for types that tables do not store."""
     pa = pyarrow()
+    if isinstance(data, pa.Array | pa.ChunkedArray) and not pa.types.is_struct(data.type):
+        raise TypeError(one_column(data))
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     is_stream = isinstance(data, pa.RecordBatchReader) or not hasattr(data, "__len__")
@@ -47,6 +49,11 @@ def arrow_batches(data: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
     specs = tuple(_spec(name, first.column(at), marked[at]) for at, name in enumerate(names))
     cut = (part.slice(at, rows) for part in chain([first], reader) for at in range(0, len(part), rows))
     return specs, (_batch(part, specs) for part in cut)
+
+
+def one_column(data: Any) -> str:
+    """Return what to say about a Series or an array where rows of a table are wanted."""
+    return f"a table of one {type(data).__name__}: pass it with the name of its column, as {{'price': ...}}"
 
 
 def array_column(name: str, values: Any) -> tuple[ColumnSpec, Any]:

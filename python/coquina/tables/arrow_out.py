@@ -63,7 +63,8 @@ class ArrowColumn:
         if pa.types.is_dictionary(self.type):
             if self.column.kind == "enum":
                 return _enumerated(cast("EnumColumn", self.column), values, self.type)
-            return pa.array(list(values), self.type.value_type).dictionary_encode().cast(self.type)
+            column = cast("CategoricalColumn", self.column)
+            return _coded(column, cast("Any", column.encode(values)[0]), self.type)
         if self.column.kind == "values":
             return pa.array(values.tolist(), self.type)
         if self.shape:
@@ -134,7 +135,9 @@ def _plain(values: Any, ty: Any) -> Any:
         masked = cast("Any", values)
         mask, values = np.ma.getmaskarray(masked), masked.data
     kind = values.dtype.kind
-    if kind in "TO":
+    if kind == "T":
+        return pa.array(values.tolist(), ty, mask=mask)
+    if kind == "O":
         return _text(Utf8.of(values))
     if kind in "SU":
         return _text(_fixed_text(values))

@@ -164,7 +164,10 @@ class CategoricalColumn(Column):
                 found[at] = places[value]
             elif not is_missing(value):
                 known = ", ".join(map(str, list(places)[:8])) + (", ..." if len(places) > 8 else "")
-                raise ValueError(f"{self.described()}: {value!r} is not one of its categories ({known})")
+                raise ValueError(
+                    f"{self.described()}: {value!r} is not one of its categories ({known}); "
+                    "t.append and t.modify add categories"
+                )
         return found
 
     def query_column(self) -> QueryColumn:

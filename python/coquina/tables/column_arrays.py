@@ -279,7 +279,10 @@ for _method, _function in {"neg": "negative", "abs": "absolute", "invert": "inve
 def assign(column: Column, key: Any, value: Any) -> None:
     """Write values to rows. Raises TypeError for text of any length, which the table writes."""
     if column.kind == "string":
-        raise TypeError(f"{column.described()}: the table changes text of any length (t.modify)")
+        raise TypeError(
+            f"{column.described()}: text of any length is changed through its table: "
+            f"t.modify(rows, {{{column.name!r}: ...}}), where rows is a row number, a slice or a condition"
+        )
     if len(_keys(key)) > 1:
         raise IndexError(f"{column.described()}: whole rows are assigned to")
     rows = np.arange(len(column))[key]

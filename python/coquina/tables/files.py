@@ -110,16 +110,35 @@ def csv_rows(source: Any, *, delimiter: str = ",", columns: Sequence[str] | None
 
     nulls: set[str] = set()
     wide: list[str] = []
-    if isinstance(source, str | os.PathLike):
-        unsigned = WideIntegers()
-        for batch in opened():
-            unsigned.look(batch)
-            nulls.update(
-                name for name, one in zip(batch.schema.names, batch.columns, strict=True) if one.null_count
-            )
-        wide = unsigned.those(lambda names: sum(batch.num_rows for batch in opened(names)))
-    rows = opened(wide)
+    try:
+        if isinstance(source, str | os.PathLike):
+            unsigned = WideIntegers()
+            for batch in opened():
+                unsigned.look(batch)
+                columns_of = zip(batch.schema.names, batch.columns, strict=True)
+                nulls.update(name for name, one in columns_of if one.null_count)
+            wide = unsigned.those(lambda names: sum(batch.num_rows for batch in opened(names)))
+        rows = opened(wide)
+    except pyarrow().ArrowInvalid as error:
+        raise ValueError(f"{_named(source)}{error}{_other_delimiter(source, delimiter)}") from error
     return with_nulls(rows.schema, rows, nulls)
+
+
+def _named(source: Any) -> str:
+    return f"{os.fspath(source)}: " if isinstance(source, str | os.PathLike) else ""
+
+
+def _other_delimiter(source: Any, delimiter: str) -> str:
+    """Return which delimiter may be meant, if the first line of a file at a path has none as given."""
+    path: Any = source
+    if not isinstance(source, str | os.PathLike) or not os.path.isfile(path):
+        return ""
+    with open(path, "rb") as file:
+        line = file.readline(1 << 16)
+    if delimiter.encode() in line:
+        return ""
+    other = next((one for one in (";", "\t", "|", ",") if one.encode() in line), None)
+    return "" if other is None else f"; did you mean delimiter={other!r}?"
 
 
 def parquet_rows(source: Any, *, columns: Sequence[str] | None = None) -> Any:

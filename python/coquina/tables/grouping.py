@@ -18,7 +18,7 @@ from coquina.tables.aggregates import operand
 from coquina.tables.grouping_values import Masks, Wanted, asked
 from coquina.tables.index_order import ordered_rows
 from coquina.tables.layout import no_column
-from coquina.tables.reading import plain, refuse_mapping
+from coquina.tables.reading import masked_rows, plain, refuse_mapping
 from coquina.tables.scanning import before
 
 if TYPE_CHECKING:
@@ -191,4 +191,4 @@ def _assembled(names: list[str], columns: list[Any]) -> npt.NDArray[Any]:
         out[name] = np.ma.getdata(column)
         if mask is not None:
             mask[name] = np.ma.getmaskarray(column)
-    return out if mask is None else cast("Any", np.ma.MaskedArray(out, mask))
+    return out if mask is None else masked_rows.MaskedRows(out, mask)

@@ -14,6 +14,7 @@ import numpy as np
 
 from coquina.expressions import engine
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
+from coquina.tables.category_columns import CategoricalColumn
 from coquina.tables.column_conditions import values_of
 from coquina.tables.reading import plain
 from coquina.tables.string_columns import texts_of
@@ -77,6 +78,10 @@ def asked(one: Wanted, masks: Masks) -> Asked:
         rows = None if mask is None else ("", "numbers", "bool", [mask], mask, None)
         read = None if one.kind == "count" or column is None else column.read
         return Asked([(one.kind, "rows", rows)], partial(_of_rows, read))
+    if column is not None and by_place(one.kind, column):
+        codes = column.stored[0]
+        places = ("", "numbers", codes.dtype.newbyteorder("=").name, [codes.lazy()], mask, None)
+        return Asked([(one.kind, "numbers", places)], partial(_of_places, column))
     if column is not None and node is None and one.kind in ("first", "last", "nunique"):
         if column.kind == "string":
             return Asked([(one.kind, "texts", column.query_column())], _counts)
@@ -94,6 +99,11 @@ def asked(one: Wanted, masks: Masks) -> Asked:
             one.kind, ("", known, "", [engine.lower(node)], mask, None), mask, node.dtype, one.name
         )
     return _of_numbers(one.kind, node, mask)
+
+
+def by_place(kind: str, column: Column) -> bool:
+    """Whether the least and the greatest are those of places: of ordered categories, as in conditions."""
+    return kind in ("min", "max") and isinstance(column, CategoricalColumn) and column.ordered
 
 
 def _is_by_row(kind: str, column: Column) -> bool:
@@ -114,6 +124,11 @@ def _counts(found: list[Found]) -> Any:
 def _of_items(column: Column, found: list[Found]) -> Any:
     _, items, mask = found[0]
     return masked(column.values([items]), mask)
+
+
+def _of_places(column: Column, found: list[Found]) -> Any:
+    name, items, mask = found[0]
+    return masked(column.values([items.view(name).astype(column.stored[0].dtype)]), mask)
 
 
 def _of_text(kind: str, column: QueryColumn, mask: Any, dtype: np.dtype[Any], name: str) -> Asked:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.casting import cast_values, is_array, is_masked
-from coquina.tables.arrow_in import array_column, arrow_batches
+from coquina.casting import cast_values, is_array, is_masked, is_null, mask_of
+from coquina.tables.arrow_in import array_column, arrow_batches, one_column
 from coquina.tables.layout import ColumnSpec, RecordBatch, leaves_of
 from coquina.tables.pandas_frames import frame_batches, series_column
 from coquina.tables.specs import column_spec, schema_of, spec_of
+from coquina.tables.time_values import as_times
 from coquina.tables.value_kinds import objects_of
 from coquina.tables.values import TEXT
 
@@ -61,6 +62,8 @@ def _dispatch(data: Any, schema: Schema | None, rows: int | None) -> tuple[Schem
         return data.schema, (_of_records(part) for part in parts)
     if _is_frame(data):
         return frame_batches(data, some)
+    if hasattr(data, "to_frame") and not hasattr(data, "columns"):
+        raise TypeError(one_column(data))
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return arrow_batches(data, some)
     if isinstance(data, Mapping):
@@ -75,7 +78,10 @@ def _not_values(name: str, value: Any) -> str:
     if type(value).__module__.startswith("tables."):
         hint = "pass names and dtypes, as {'x': 'f8'}, or tables.description.dtype_from_descr(...)"
         return f"column {name!r}: a {type(value).__name__} of PyTables is no dtype; {hint}"
-    return f"column {name!r}: one value; give a list, with one value for each row: {{{name!r}: [...]}}"
+    return (
+        f"column {name!r}: {value!r} is a single value, and columns are lists: {{{name!r}: [...]}}; "
+        "rows are a list of mappings, [{...}, {...}]"
+    )
 
 
 def _not_rows(data: Any) -> str:
@@ -141,7 +147,9 @@ def without_objects(values: Any, spec: ColumnSpec) -> Any:
     if is_array(values) and values.dtype.kind == "O" and spec.dtype.kind != "T" and spec.values is None:
         if spec.enum is not None:
             values = _numbers_of_names(values, spec)
-        mask = np.array([one is None for one in values], bool)
+        if spec.dtype.kind in "mM" and not spec.shape:
+            return as_times(values, spec.dtype.kind, f"column {spec.name!r}")
+        mask = np.array([is_null(one) for one in values], bool)
         there = values[~mask] if not spec.shape or values.ndim > 1 else np.asarray(values[~mask].tolist())
         there = there.reshape(-1, *spec.shape) if spec.shape and not len(there) else there
         if spec.dtype.kind in "iufcSU":
@@ -166,6 +174,10 @@ def _rows_of(row_bytes: int) -> int:
 
 
 def _records(records: Any, rows: int | None) -> tuple[Schema, _Batches]:
+    if is_masked(records) and not records.ndim:
+        # NumPy cannot take parts of one masked record that has been given an axis.
+        one, mask = np.asarray(records.data), np.asarray(mask_of(records))
+        records = np.ma.MaskedArray(one.reshape(1), mask.reshape(1))
     records = np.atleast_1d(records)
     if records.dtype.names is None or records.ndim != 1:
         raise TypeError(
@@ -217,9 +229,9 @@ def _columns(columns: Mapping[str, Any], rows: int | None, schema: Schema) -> tu
             continue
         is_array = hasattr(one, "dtype") and hasattr(one, "shape")
         values[name] = one if is_array else _listed(one)
-    lengths = {name: None if getattr(one, "shape", None) == () else len(one) for name, one in values.items()}
-    if single := [name for name, length in lengths.items() if length is None]:
-        raise ValueError(_not_values(single[0], columns[single[0]]))
+        if isinstance(one, str | bytes) or getattr(values[name], "shape", None) == ():
+            raise ValueError(_not_values(name, one))
+    lengths = {name: len(one) for name, one in values.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns of unequal lengths: {lengths}")
     specs = tuple(known.get(name) or _sliced_spec(name, one) for name, one in values.items())
@@ -320,6 +332,11 @@ def _rows(rows: Iterable[Any], schema: Schema | None) -> tuple[Schema, _Batches]
 def _schema_of_rows(rows: list[Any]) -> Schema:
     if isinstance(rows[0], np.void):
         return schema_of(rows[0].dtype)
+    if is_masked(rows[0]) and rows[0].dtype.names is not None:
+        names = list(rows[0].dtype.names)
+        return tuple(
+            column_spec(name, _listed([_cell(row, 0, name, len(names)) for row in rows])) for name in names
+        )
     if isinstance(rows[0], Mapping):
         names = list(cast("Mapping[str, Any]", rows[0]))
         return tuple(column_spec(name, _listed([row[name] for row in rows])) for name in names)
@@ -353,6 +370,9 @@ def _cell(row: Any, at: int, name: str, count: int) -> Any:
         return known[name]
     if isinstance(row, np.void):
         return cast("Any", row)[name]
+    if is_masked(row) and row.dtype.names is not None:
+        value = row[name]
+        return None if value is np.ma.masked else value
     if not isinstance(row, tuple | list):
         raise TypeError(f"a row of a table: not {type(row).__name__}; takes tuples, mappings and records")
     cells = cast("tuple[Any, ...]", row)

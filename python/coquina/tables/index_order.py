@@ -94,7 +94,9 @@ def _of_few(plan: Plan, choice: IndexChoice) -> Rows:
     unordered = replace(plan, order=(), limit=None)
     found = found_of(unordered, {one.name: one for one in columns}, numbers=True, choice=choice)
     assert found.numbers is not None
-    order = ordering.argsort([found.values[one.name] for one in columns], [flag for _, flag in plan.order])
+    order = ordering.argsort(
+        columns, [found.values[one.name] for one in columns], [flag for _, flag in plan.order]
+    )
     return found.numbers[order[: plan.limit]]
 
 
@@ -179,7 +181,7 @@ def _sorted(plan: Plan, rows: Rows) -> Rows:
     """Return a few rows, given in the order of the table, in that of a plan."""
     columns = [plan.table.layout.columns[name] for name, _ in plan.order]
     flags = [is_descending for _, is_descending in plan.order]
-    return rows[ordering.argsort([column.read(rows) for column in columns], flags)]
+    return rows[ordering.argsort(columns, [column.read(rows) for column in columns], flags)]
 
 
 def _clipped(span: range, start: int, stop: int) -> range:

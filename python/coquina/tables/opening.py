@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coquina._core import UnsupportedError
+from coquina.arrays.opening import is_hdf5
 from coquina.arrays.opening import open as open_content
 from coquina.folder_members import STORE, has_member
 from coquina.hdf5.attributes import attributes
@@ -77,7 +78,10 @@ def open_table(
         from coquina.tables.directories import open_directory
 
         return open_directory(path, mode, wait=wait, durable=durable)
-    file = File(path, mode, wait=wait, durable=durable, allow_external=allow_external)
+    try:
+        file = File(path, mode, wait=wait, durable=durable, allow_external=allow_external)
+    except OSError as error:
+        raise _no_table(path) or error from error
     try:
         with told(inside(file)):
             if name is not None and name not in file:
@@ -86,6 +90,25 @@ def open_table(
     except BaseException:
         file.close()
         raise
+
+
+def _no_table(source: Any) -> Exception | None:
+    """Return the error of a file of another format, or of an array; None for others."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = str(cast("Any", source))
+    if not os.path.isfile(path) or is_hdf5(path):
+        return None
+    try:
+        with open_content(path) as found:
+            kind = type(found).__name__
+    except UnsupportedError as error:
+        return error
+    except OSError:
+        return None
+    article = "an" if kind[0] in "AE" else "a"
+    meant = "; cq.as_table(cq.open(path)) shows it as one" if kind == "Array" else ""
+    return UnsupportedError(f"{path}: {article} {kind}, not a table{meant}")
 
 
 def _in_store(store: Any, name: str | None, path: Path) -> Table:

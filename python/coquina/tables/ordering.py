@@ -39,7 +39,7 @@ def ordered_rows(plan: Plan) -> Integers:
         condition, span = plan.scope()
         found = scan(condition, keyed, span, numbers=True)
         assert found.numbers is not None
-        return found.numbers[argsort([found.values[column.name] for column in columns], flags)]
+        return found.numbers[argsort(columns, [found.values[column.name] for column in columns], flags)]
     return _first(plan, columns, flags, plan.limit)
 
 
@@ -62,7 +62,7 @@ def _first(plan: Plan, columns: list[Column], flags: list[bool], count: int) -> 
         some = _candidates(keys[0], flags[0], count)
         if some is not None:
             numbers, keys = numbers[some], [key[some] for key in keys]
-        best = argsort(keys, flags)[:count]
+        best = argsort(columns, keys, flags)[:count]
         numbers, keys = numbers[best], [key[best] for key in keys]
         better = _no_worse(columns[0], keys[0][-1], flags[0], is_strict=len(columns) == 1)
         if len(numbers) == count and better is not None:
@@ -110,15 +110,23 @@ def _candidates(key: Any, is_descending: bool, count: int) -> npt.NDArray[np.int
     return np.flatnonzero(is_first if missing is None else is_first & ~missing)
 
 
-def argsort(keys: Sequence[Any], flags: Sequence[bool]) -> npt.NDArray[np.intp]:
-    """Return the places of the rows in the order of keys, the first of which weighs most."""
+def argsort(columns: Sequence[Column], keys: Sequence[Any], flags: Sequence[bool]) -> npt.NDArray[np.intp]:
+    """Return the places of the rows in the order of keys, values of columns; the first weighs most."""
     order = np.arange(len(keys[0]), dtype=np.intp)
-    for key, is_descending in zip(reversed(keys), reversed(flags), strict=True):
-        values, missing = split_missing(key)
+    for column, key, is_descending in zip(reversed(columns), reversed(keys), reversed(flags), strict=True):
+        values, missing = split_missing(_ranked(column, key))
         order = order[_stable(values[order], is_descending)]
         if missing is not None:
             order = order[np.argsort(missing[order], kind="stable")]
     return order
+
+
+def _ranked(column: Column, key: Any) -> Any:
+    """Return what values are sorted by: ordered categories by their places, as conditions compare them."""
+    if not getattr(column, "ordered", False):
+        return key
+    codes: Any = column.encode(key)[0]
+    return np.ma.MaskedArray(codes, codes < 0)
 
 
 def _stable(values: Any, is_descending: bool) -> npt.NDArray[np.intp]:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coquina.casting import is_null
 from coquina.tables.layout import ColumnSpec
 from coquina.tables.specs import column_spec
+from coquina.tables.time_values import as_times
 from coquina.tables.values import TEXT, Coded, Utf8
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ def frame_batches(frame: Any, rows: int) -> tuple[Schema, Iterator[Batch]]:
         frame = frame.reset_index(named)
     names = list(frame.columns)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise TypeError(f"the names of columns must be different texts: {names}; see DataFrame.rename")
+        raise TypeError(
+            f"the names of columns must be text, each another: {names}; frame.columns = [...] renames them"
+        )
     made = {name: _column(name, frame[name]) for name in names}
     specs = tuple(spec for spec, _ in made.values())
 
@@ -60,11 +64,16 @@ def _column(name: str, series: Any) -> tuple[ColumnSpec, Any]:
         values = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
         return replace(column_spec(name, values), zone=_zone_of(name, dtype.tz)), values
     if isinstance(dtype, np.dtype):
-        values = series.to_numpy()
+        values = series.to_numpy(copy=series.dtype.kind == "O")
         if values.dtype.kind != "O":
             return column_spec(name, values), values
-        values = np.array([None if one is None or one != one else one for one in values], object)
-        return column_spec(name, values), values
+        # NaT stays: it tells that there are times.
+        missing = [is_null(one) or (isinstance(one, float) and one != one) for one in values]
+        values[np.array(missing, bool)] = None
+        spec = column_spec(name, values)
+        if spec.dtype.kind in "mM":
+            values = as_times(values, spec.dtype.kind, f"column {name!r}")
+        return spec, values
     null = series.isna().to_numpy()
     if getattr(dtype, "name", "") in ("string", "str") or str(dtype).startswith(("string", "large_string")):
         values = Utf8.of([None if is_null else one for one, is_null in zip(series, null, strict=True)])

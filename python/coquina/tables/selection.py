@@ -103,6 +103,7 @@ class Queries:
             )
         return Selection(self._query().selecting(columns))
 
+    @names_keywords
     def order_by(self, columns: str | Sequence[str], descending: bool | list[bool] = False) -> Selection:
         """Return the rows in the order of columns, the first of which weighs most.
 
@@ -116,6 +117,7 @@ class Queries:
         """
         return Selection(self._query().ordered(columns, descending))
 
+    @names_keywords
     def head(self, n: int = 5) -> Selection:
         """Return the first `n` of the rows.
 
@@ -126,6 +128,7 @@ class Queries:
         """
         return Selection(self._query().first(n))
 
+    @names_keywords
     def group_by(self, keys: str | Sequence[str]) -> Groups:
         """Return the rows grouped by the values of columns; `agg` says what is wanted of each group.
 
@@ -269,6 +272,7 @@ class Queries:
             )
         return made
 
+    @names_keywords
     def batches(self, rows: int | None = None, columns: Names = None) -> Iterator[Values]:
         """Iterate over the rows as structured arrays: `rows` at a time, or some 64 MiB.
 

@@ -75,11 +75,11 @@ class _Sort:
 
     def order(self, rows: Batch) -> Places:
         """Return the order of rows."""
-        return argsort([rows[key.name] for key in self.keys], self.flags)
+        return argsort(self.keys, [rows[key.name] for key in self.keys], self.flags)
 
     def order_of(self, parts: Sequence[list[Any]]) -> Places:
         """Return the order of rows whose keys come in parts."""
-        return argsort(self.joined_keys(parts), self.flags)
+        return argsort(self.keys, self.joined_keys(parts), self.flags)
 
     def joined_keys(self, parts: Sequence[list[Any]]) -> list[Any]:
         """Return keys that come in parts, which follow each other."""
@@ -189,7 +189,7 @@ def _cuts(spill: Spill, sort: _Sort, lots: list[_Lot]) -> Iterator[list[int]]:
     counts = [len(sample[0]) for sample in samples]
     owners = np.repeat(np.arange(len(lots)), counts)
     keys = sort.joined_keys(samples)
-    order = argsort(keys, sort.flags)
+    order = argsort(sort.keys, keys, sort.flags)
     # Between two cuts lie so many of these, and up to `step` rows of each lot beside them.
     apart = max(1, sort.rows // (2 * sort.step))
     seen = np.zeros(len(lots), np.int64)

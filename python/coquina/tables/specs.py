@@ -5,12 +5,14 @@ In: dtypes and values of NumPy. Out: descriptions of columns, objects taken for 
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina.casting import is_masked
+from coquina.casting import is_masked, is_missing, is_null
 from coquina.tables.layout import ColumnSpec
+from coquina.tables.time_values import as_times, kind_of_times, zone_of_times
 from coquina.tables.value_kinds import are_values, kind_of_values
 from coquina.tables.values import TEXT
 
@@ -52,19 +54,44 @@ def column_spec(name: str, values: Any) -> ColumnSpec:
     if dtype.kind != "O":
         spec = spec_of(name, dtype)
         return ColumnSpec(name, spec.dtype, spec.shape, nullable=True) if has_mask else spec
-    has_null = any(one is None for one in array)
-    kinds: set[type] = {type(one) for one in array if one is not None}
+    items = cast("list[Any]", array.reshape(-1).tolist())
+    kinds: set[Any] = set(map(type, items)) - {NoneType}
     if kinds <= {str, np.str_}:
-        return ColumnSpec(name, TEXT, nullable=has_null)
+        return ColumnSpec(name, TEXT, nullable=any(one is None for one in array))
+    there = [one for one in items if not is_missing(one)]
+    found_spec = _of_text_or_times(name, there, any(kind.__name__ == "NaTType" for kind in kinds))
+    if found_spec is not None:
+        return found_spec
+    has_null = any(map(is_null, array))
     if array.ndim == 1 and are_values(array):
         return ColumnSpec(name, np.dtype(object), nullable=has_null, values=_kind_of(name, array))
-    found = np.asarray([one for one in array if one is not None])
-    if found.dtype.kind in "biufcSM":
-        return ColumnSpec(name, found.dtype, nullable=has_null and found.dtype.kind not in "fcM")
+    found = np.asarray([one for one in array if not is_null(one)])
+    if found.dtype.kind in "biufcSMm":
+        return ColumnSpec(name, found.dtype, nullable=has_null and found.dtype.kind not in "fcMm")
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise TypeError(
-        f"column {name!r}: objects ({names}) are not stored in tables; numbers, times and text are"
+        f"column {name!r}: objects ({names}) are not stored in tables; "
+        "numbers, text, dates, datetimes and timedeltas are"
     )
+
+
+def _of_text_or_times(name: str, values: list[Any], has_nat: bool) -> ColumnSpec | None:
+    """Return the column of objects, without those that are missing, if all are text or all are times.
+
+    has_nat: some that are missing are pandas' NaT.
+    """
+    kinds: set[Any] = {type(one) for one in values}
+    if kinds and kinds <= {str, np.str_}:
+        return ColumnSpec(name, TEXT, nullable=True)
+    letter = kind_of_times(kinds) or ("M" if has_nat and not values else None)
+    if letter is None:
+        return None
+    what = f"column {name!r}"
+    dtype = as_times(values, letter, what).dtype
+    if np.datetime_data(dtype)[0] != "D":
+        # Times of pandas have the unit that suffices, which may not for later rows.
+        dtype = np.promote_types(dtype, np.dtype(f"{letter}8[us]"))
+    return ColumnSpec(name, dtype, zone=zone_of_times(values, what))
 
 
 def _kind_of(name: str, values: Any) -> dict[str, Any]:

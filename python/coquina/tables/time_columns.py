@@ -8,17 +8,16 @@ Invariant: a time that the unit cannot hold exactly is refused.
 from __future__ import annotations
 
 import re
-import warnings
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coquina.casting import cast_values, is_array, is_listed, is_masked, is_of_pandas
+from coquina.casting import cast_values, is_array, is_listed, is_masked
 from coquina.expressions.functions import FUNCTIONS, call, cast_node
 from coquina.hdf5.times import shown_seconds, stored_seconds
 from coquina.tables.column import Column
 from coquina.tables.number_columns import OnePart
+from coquina.tables.time_values import instant
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -98,7 +97,7 @@ class DatetimeColumn(OnePart):
         if not is_array(values) or values.dtype.kind == "O":
             listed = values.tolist() if is_array(values) else values
             if is_listed(listed):
-                values = [_instant(one, self) if isinstance(one, str | datetime) else one for one in listed]
+                values = [instant(one, self.dtype.kind, self.described()) for one in listed]
         times = cast_values(values, self.dtype, self.shape, self.described())
         given: Any = values.data if is_masked(values) else np.asarray(values)
         if given.dtype.kind == self.dtype.kind and given.shape == times.shape:
@@ -109,32 +108,3 @@ class DatetimeColumn(OnePart):
 
     def _of_part(self, name: str, part: Stored) -> Column:
         return DatetimeColumn(name, part, self.dtype, self.zone)
-
-
-def _instant(value: Any, column: Column) -> Any:
-    """Return text or a datetime as a date of NumPy's, in UTC. Raises TypeError or ValueError."""
-    if column.dtype.kind != "M":
-        raise TypeError(f"{column.described()} takes spans of time, not {value!r}")
-    if isinstance(value, str):
-        return _parsed(value, column)
-    return value.to_numpy() if is_of_pandas(value) else np.datetime64(_utc(value), "us")
-
-
-def _utc(value: datetime) -> datetime:
-    return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
-
-
-def _parsed(text: str, column: Column) -> Any:
-    """Return a date that text spells, in UTC if it has an offset."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            found: Any = np.datetime64(text)
-    except (ValueError, UserWarning, DeprecationWarning):
-        try:
-            return np.datetime64(_utc(datetime.fromisoformat(text)), "us")
-        except ValueError:
-            found = None
-    if found is None or (np.datetime_data(found.dtype)[0] == "generic" and not np.isnat(found)):
-        raise ValueError(f"{column.described()}: {text!r} is no date, as 2024-05-31T12:00 is")
-    return found

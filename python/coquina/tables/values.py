@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina.casting import is_missing
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -80,7 +82,7 @@ class Utf8:
                 encoded.append(one)
             elif isinstance(one, str):
                 encoded.append(one.encode())
-            elif one is None or one != one:
+            elif is_missing(one):
                 nulls.append(at)
                 encoded.append(b"")
             else:

@@ -127,8 +127,6 @@ def _as_rows(value: Any) -> Any:
     """Return one row as rows."""
     if isinstance(value, np.void | tuple):
         return [cast("Any", value)]
-    if isinstance(value, np.ndarray) and not cast("Any", value).ndim:
-        return cast("Any", value).reshape(1)
     if isinstance(value, Mapping):
         columns = cast("Mapping[str, Any]", value)
         if all(_is_single(one) for one in columns.values()):

@@ -153,8 +153,19 @@ impl Parser<'_> {
         if rest.starts_with('=') {
             return Some("a comparison is written ==, <= or >=");
         }
-        if rest.starts_with("<>") || rest.starts_with('!') {
-            return Some("write != for unequal, and not for no");
+        if rest.starts_with("<>") {
+            return Some("write != for <>");
+        }
+        if rest.starts_with('!') {
+            return Some("write not for !");
+        }
+        if rest.starts_with('`') {
+            return Some("write col('my name') for `my name`");
+        }
+        let is_value =
+            !before.trim_end().ends_with(|last: char| last.is_alphanumeric() || ")]_".contains(last));
+        if rest.starts_with('@') && is_value {
+            return Some("write the name without @, and pass its value under this name");
         }
         for (sign, sentence) in [('&', "write and for &&"), ('|', "write or for ||")] {
             if rest.starts_with(sign) && before.ends_with(sign) {

@@ -80,7 +80,10 @@ fn an_error_shows_the_place_below_the_text() {
     for (text, wanted) in [
         ("n = 1", "a comparison is written ==, <= or >=\n  n = 1\n    ^"),
         ("é > 1 && p", "write and for &&\n  é > 1 && p\n         ^"),
-        ("n <> 1", "write != for unequal, and not for no\n  n <> 1\n    ^^"),
+        ("n <> 1", "write != for <>\n  n <> 1\n    ^^"),
+        ("!p", "write not for !\n  !p\n  ^"),
+        ("n > @low", "write the name without @, and pass its value under this name\n  n > @low\n      ^"),
+        ("`n` > 1", "write col('my name') for `my name`\n  `n` > 1\n  ^"),
         ("x > 1 AND y", "write and for AND\n  x > 1 AND y\n        ^^^"),
         ("s like 'a'", "write contains, startswith or endswith for like\n  s like 'a'\n    ^^^^"),
         ("x between 1 and 2", "write 1 <= x <= 2 for between\n  x between 1 and 2\n    ^^^^^^^"),

@@ -13,6 +13,9 @@ use super::string_functions::{self, string_function};
 use super::values::Value;
 use crate::expr::text::{Argument, BinaryOp, Literal, Span, Syntax, SyntaxKind, UnaryOp};
 
+/// What makes times elsewhere.
+const TIMES: &[&str] = &["date", "datetime", "datetime64", "Timestamp", "to_datetime"];
+
 impl Reader<'_> {
     /// `f(x, y)`, `s.startswith("a")`.
     pub(super) fn function(&mut self, callee: &Syntax, arguments: &[Argument], span: Span) -> Result<Value> {
@@ -65,7 +68,10 @@ impl Reader<'_> {
                 let value = self.value(positional[0])?;
                 return call_elsewhere(&mut self.nodes, name, value);
             }
-            return Err(self.error(callee.span, format!("'{name}' is not a function of expressions")));
+            let meant =
+                if TIMES.contains(&name) { "; write times as text, such as '2024-05-31T12:00'" } else { "" };
+            let sentence = format!("'{name}' is not a function of expressions{meant}");
+            return Err(self.error(callee.span, sentence));
         };
         arity(function.arity)?;
         let values = positional.into_iter().map(|part| self.value(part)).collect::<Result<Vec<_>>>()?;

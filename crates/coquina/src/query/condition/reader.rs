@@ -361,8 +361,13 @@ impl<'r> Reader<'r> {
             }
         }
         let Some(function) = ["real", "imag"].iter().find(|known| **known == name) else {
-            let sentence = format!("'.{name}': columns have .real and .imag, and questions as s.startswith");
-            return Err(self.error(part.span, sentence));
+            let below = if let SyntaxKind::Attribute(_, word) = &of.kind { word.as_str() } else { name };
+            let meant = match below {
+                "str" => "write s.contains('a') for s.str.contains('a')",
+                "dt" => "compare times with text, as in t >= '2024-05-31T12:00'",
+                _ => "columns have .real, .imag and methods such as s.startswith('a')",
+            };
+            return Err(self.error(part.span, format!("'.{name}': {meant}")));
         };
         let value = self.value(of)?;
         call(&mut self.nodes, Function::known(function, 1), vec![value])
