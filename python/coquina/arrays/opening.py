@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from coquina.expressions import saved as saved_expressions
     from coquina.hdf5 import files as hdf5_files
     from coquina.stores import opening as stores
-    from coquina.stores import tree as store_tree
     from coquina.tables import directories as table_directories
 else:
     hdf5_files, stores, table_directories = map(Provider, ("hdf5_files", "stores", "table_directories"))
@@ -78,7 +77,7 @@ class OpenOptions(TypedDict, total=False):
 @overload
 def open(
     source: Path | BinaryIO, mode: Literal["w", "x"], **options: Unpack[OpenOptions]
-) -> hdf5_files.File | store_tree.Store: ...
+) -> hdf5_files.File: ...
 
 
 @overload

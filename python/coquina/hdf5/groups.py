@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from coquina.adapters import dask_storing
     from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.creation import Content
+    from coquina.hdf5.datasets import Dataset
     from coquina.hdf5.nodes import Nodes
     from coquina.storage_options import TableOptions
     from coquina.tables import making as table_making
@@ -305,7 +306,7 @@ class Group(Placed, MutableMapping[str, Any]):
         dtype: npt.DTypeLike,
         exact: bool = False,
         **storage: Unpack[DatasetOptions],
-    ) -> Any:
+    ) -> Dataset:
         """Return the dataset of this name, created if missing; see `create_dataset`.
 
         exact: whether one that is there must have this dtype, and not one that is cast to it without a loss.
@@ -318,7 +319,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         return required(self, name, shape, dtype, exact, storage)
 
-    def create_dataset_like(self, name: str | None, other: Any, **storage: Unpack[DatasetOptions]) -> Any:
+    def create_dataset_like(self, name: str | None, other: Any, **storage: Unpack[DatasetOptions]) -> Dataset:
         """Return a new dataset with the shape, dtype, chunks and filters of another one, without its items.
 
         shape, dtype and options of `create_dataset` that are given come first.
@@ -334,7 +335,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         return create_like(self, name, other, storage)
 
-    def create_virtual_dataset(self, name: str, layout: Any, fillvalue: Any = None) -> Any:
+    def create_virtual_dataset(self, name: str, layout: Any, fillvalue: Any = None) -> Dataset:
         """Return a new dataset whose items are those of others, by a layout of h5py (`VirtualLayout`).
 
         name: of the new one. layout: which parts are where. fillvalue: what items are that no source has.
@@ -366,7 +367,7 @@ class Group(Placed, MutableMapping[str, Any]):
         *,
         threads: int | None = None,
         **storage: Unpack[DatasetOptions],
-    ) -> Any:
+    ) -> Dataset:
         """Return a new dataset; if it cannot be filled, there is none.
 
         name: groups on the way are made; None for a dataset that gets a name later (`group[name] = dataset`).
@@ -439,7 +440,7 @@ class Group(Placed, MutableMapping[str, Any]):
         *,
         threads: int | None = None,
         **storage: Unpack[ChunkOptions],
-    ) -> Any:
+    ) -> Dataset:
         """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`.
 
         >>> import coquina as cq
@@ -474,7 +475,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         return table_opening.open_in(self, name)
 
-    def dataset(self, name: str) -> Any:
+    def dataset(self, name: str) -> Dataset:
         """Return a dataset as an array, also where it is a table; h5py's own where no array can have it.
 
         >>> import coquina as cq
