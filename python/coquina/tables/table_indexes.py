@@ -49,7 +49,7 @@ def create(
 
         return write_index(table, column, memory_limit=memory_limit, progress=progress)
     store = table.index_store
-    source = _source_of(table.layout, store.author, column)
+    source = _source_of(table.layout, store.writer_id, column)
     return store.create(source, kind=kind, name=name, memory_limit=memory_limit, progress=progress)
 
 
@@ -128,10 +128,10 @@ def _group_of(layout: Layout) -> str:
     return f"{above}/{HIDDEN}{own}" if own else ""
 
 
-def _source_of(layout: Layout, author: int, text: str) -> IndexSource:
+def _source_of(layout: Layout, writer_id: int, text: str) -> IndexSource:
     from coquina.tables.index_sources import index_source
 
-    return index_source(layout, text, author)
+    return index_source(layout, text, writer_id)
 
 
 def _theirs(table: Table) -> Mapping[str, Any]:

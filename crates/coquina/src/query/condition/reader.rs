@@ -262,7 +262,7 @@ impl<'r> Reader<'r> {
         };
         let is_plain = shown.chars().all(|c| c.is_alphanumeric() || c == '_');
         let hint = if is_plain { format!("; put text in quotes: '{shown}'") } else { String::new() };
-        let sentence = format!("'{shown}' is no column ({known}){given}{hint}");
+        let sentence = format!("'{shown}' is not a column ({known}){given}{hint}");
         TextError::new(TextErrorKind::Name, sentence).at(self.text, span)
     }
 
