@@ -67,13 +67,14 @@ class Queries:
         stop: int | None = None,
         step: int | None = None,
     ) -> Selection:
-        """Return the rows that meet a condition, lazily.
+        """Select the rows that match a condition, lazily.
 
-        condition: text, such as `"(price > 10) & (sym == 'ABC')"`, with `params` for names that are no
-            columns; or an expression of columns, or an array of bool, with an item for each row of the table.
-        start, stop, step: only these rows of the table are looked at.
+        condition: text, such as `"(price > 10) & (sym == 'ABC')"`; an expression of columns; or an array of
+            bool with one element for each row of the table.
+        params: values of names in the text that are not columns.
+        start, stop, step: consider only these rows of the table.
 
-        Raises ExpressionError, with the place, for text that is no condition.
+        Returns a `Selection`. Raises ExpressionError, with the position, for text that is not a condition.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -84,9 +85,10 @@ class Queries:
         return Selection(self._query().where(more, start, stop, step))
 
     def select(self, columns: Names, *more: str) -> Selection:
-        """Return the same rows with these columns only: a list of names, or names one by one.
+        """Select columns, lazily.
 
-        Raises TypeError for a list with names behind it, KeyError for a column that there is not.
+        columns, more: a list of names, or names one by one. Returns a `Selection` of the same rows. Raises
+            KeyError for an unknown column, TypeError for a list that is followed by names.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -104,10 +106,13 @@ class Queries:
         return Selection(self._query().selecting(columns))
 
     def order_by(self, columns: str | Sequence[str], descending: bool | list[bool] = False) -> Selection:
-        """Return the rows in the order of columns, the first of which weighs most.
+        """Sort the rows by columns, lazily.
 
-        Rows that are equal keep their order; what is missing, and NaN, comes last. With `head(n)` only the
-        first rows are sorted out.
+        columns: a name, or a list of names, of which the first one decides first. descending: a bool for all,
+            or a list with one for each column.
+
+        Returns a `Selection`. The sort is stable; nulls and NaN are last. Memory: with `head(n)` n rows,
+        otherwise the keys and the row numbers of all rows.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -117,7 +122,7 @@ class Queries:
         return Selection(self._query().ordered(columns, descending))
 
     def head(self, n: int = 5) -> Selection:
-        """Return the first `n` of the rows.
+        """Return the first `n` rows as a `Selection`, lazily.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -127,7 +132,10 @@ class Queries:
         return Selection(self._query().first(n))
 
     def group_by(self, keys: str | Sequence[str]) -> Groups:
-        """Return the rows grouped by the values of columns; `agg` says what is wanted of each group.
+        """Group the rows by the values of columns.
+
+        keys: a name, or a list of names. Returns `Groups`, whose `agg`, `sum`, `mean` and `count` compute one
+            row for each group. Memory: the groups.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -139,7 +147,7 @@ class Queries:
         return Groups(self._query(), keys)
 
     def count(self) -> int:
-        """Return how many rows there are.
+        """Return the number of rows.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -159,7 +167,10 @@ class Queries:
         return gathering.count_of(self._query().first(1)) > 0
 
     def sum(self, column: Any) -> Any:
-        """Return the sum of a column, or of an expression of columns; nulls do not count, NaN does.
+        """Return the sum of a column.
+
+        column: a name, or an expression of columns, such as "price * volume". Nulls are skipped, NaN is not.
+            Raises ExpressionError for an unknown column. Memory: a block for each thread.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -169,7 +180,9 @@ class Queries:
         return aggregates.aggregate(self._query(), "sum", column)
 
     def mean(self, column: Any) -> Any:
-        """Return the mean of a column, or of an expression of columns; nulls do not count.
+        """Return the mean of a column.
+
+        column: a name, or an expression of columns. Nulls are skipped, NaN is not.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -219,7 +232,7 @@ class Queries:
         return aggregates.aggregate(self._query(), "var", column, ddof)
 
     def row_numbers(self) -> npt.NDArray[np.int64]:
-        """Return where the rows are in the table.
+        """Return the row numbers in the table, an array of int64.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -229,9 +242,10 @@ class Queries:
         return gathering.row_numbers(self._query())
 
     def to_numpy(self, columns: Names = None) -> Values:
-        """Return the rows as a structured array, or the values of one column if that is given by its name.
+        """Read the rows into a structured array, or one column into an array.
 
-        Text is objects. The array is a masked one where values can be missing.
+        columns: a list of names; a single name returns the values of that column; None for all. Returns a
+            masked array if the column has nulls; text is an array of objects. Memory: the result.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -308,7 +322,10 @@ class Queries:
         return arrow.to_arrow(self, columns)
 
     def to_pandas(self, columns: Names = None) -> pd.DataFrame:
-        """Return the rows as a `pandas.DataFrame`.
+        """Read the rows into a `pandas.DataFrame`.
+
+        columns: the names of the columns; None for all. Raises ImportError without pandas. Memory: the
+            result.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -425,7 +442,9 @@ class Queries:
         return frozenset(() if node is None else chosen(plan.table, node).names)
 
     def explain(self) -> QueryExplanation:
-        """Return how the query runs: its condition, indexes or why none, blocks skipped, what matched.
+        """Return how the query runs: condition, access path, index or why none is used, blocks skipped.
+
+        The query is run, without returning rows. `print` shows the result as text.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -438,9 +457,10 @@ class Queries:
 
 
 class Selection(Queries):
-    """Rows of a table that meet conditions, in an order, perhaps only the first of them; nothing is read yet.
+    """Rows of a table that match conditions, in an order; lazy.
 
-    Made by `where`, `select`, `order_by` and `head` of tables and of selections.
+    Returned by `where`, `select`, `order_by` and `head` of tables and selections. Rows are read when values
+    are requested: `to_numpy`, `to_pandas`, `count`, `sum`, iteration.
 
     >>> import coquina as cq
     >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
