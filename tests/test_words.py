@@ -58,7 +58,10 @@ OLD_NAMES = {
 #: Public names that were given up as a whole.
 OLD_WHOLE_NAMES = {"open_rows"}
 PAGES = [
-    ROOT / "README.md",
+    *(
+        ROOT / name
+        for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md")
+    ),
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs/internals").glob("*.md")),
     *sorted((ROOT / "docs/guide").glob("*.md")),

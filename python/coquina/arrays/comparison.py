@@ -58,16 +58,17 @@ class Quality:
 
 
 def quality(x: Any, y: Any, /, *, data_range: float | None = None) -> Quality:
-    """Return how far `y` is from `x`, the original.
+    """Compare an array with the original: errors, PSNR and structural similarity.
 
-    x, y: arrays of one shape of numbers, compressed, of NumPy, lazy, or datasets; at least one item.
-    data_range: the peak of PSNR and SSIM, such as 65535 for 16-bit images that use all of it; by default the
-        distance of the least and the greatest finite item of `x`.
+    x: the original. y: the other array. Both are arrays of numbers of one shape, with at least one element:
+        compressed, NumPy, lazy, or datasets.
+    data_range: the peak of PSNR and SSIM, such as 65535 for 16-bit images; by default the range of the finite
+        values of `x`.
 
-    SSIM is the mean over all windows of 7 by 7 items with equal weights that lie within an image, with the
-    sample covariance, K1 = 0.01 and K2 = 0.03; of several images it is the mean. Computed in float64 (complex
-    in complex128). Memory: some 100 MiB. Raises ValueError for shapes that differ, TypeError for items that
-    are no numbers.
+    Returns a `Quality`. SSIM is the mean over all windows of 7 by 7 elements with equal weights within an
+    image, with the sample covariance, K1 = 0.01 and K2 = 0.03, and the mean over all images. Computed in
+    float64 or complex128. Memory: about 100 MiB. Raises ValueError for different shapes, TypeError for values
+    that are not numbers.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """An open frame: `frame[n]` is what chunk `n` decodes to, as bytes. Each change is one commit.
+    """A sequence of compressed chunks of bytes, in a file, a directory or memory.
 
-    attrs: metadata that can be changed. meta: the fixed ones.
+    `frame[n]` decodes chunk `n` to bytes. Each change is one commit.
+
+    attrs: metadata that can be changed. meta: fixed metadata.
 
     >>> import coquina as cq
     >>> frame = cq.Frame.create("x.b2frame", overwrite=True)

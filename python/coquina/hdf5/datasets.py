@@ -517,11 +517,11 @@ class Dataset(Placed, Array):
             raise ValueError(f"shape {shape}: the last axes of {self.shape} belong to the dtype")
 
     def chunk_info(self, coords: Iterable[int]) -> ChunkInfo:
-        """Return where the chunk is stored that holds the item at `coords`.
+        """Return the location of the stored chunk that contains the element at `coords`.
 
-        The first call takes as long as libhdf5 needs to find one chunk, the second as long as it needs to
-        list them all, and the others do not depend on their number, as long as the dataset does not change
-        but by `write_chunk`. A file that others may write to, with SWMR or by `h5`, is asked each time.
+        coords: an index for each axis. Returns a `ChunkInfo`. The second call lists all chunks; later calls
+            are answered from that list, as long as the dataset changes only by `write_chunk`. In files that
+            others may write to (SWMR, or after `h5` was used) libhdf5 is asked each time.
 
         >>> import numpy as np
         >>> import coquina as cq

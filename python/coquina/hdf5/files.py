@@ -430,7 +430,7 @@ class File(Group):
         self._nodes.hold(node, is_held)
 
     def publish(self) -> None:
-        """Give a new file its name now; it stays open. From then on it is as any other file.
+        """Give a new file its name now. The file stays open.
 
         >>> import coquina as cq
         >>> with cq.hdf5.File("f.h5", "w") as f:
