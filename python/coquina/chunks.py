@@ -127,9 +127,9 @@ class ChunkInfo:
 
 
 def chunk_info(chunk: Buffer, /) -> ChunkInfo:
-    """Return what the header of `chunk` says; the first 32 bytes are enough.
+    """Parse the header of a chunk, without decoding; the first 32 bytes are sufficient.
 
-    Raises CorruptError, TruncatedError or UnsupportedError for bytes that are no chunk.
+    chunk: a Blosc or Blosc2 chunk. Raises CorruptError, TruncatedError or UnsupportedError for other bytes.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -153,14 +153,14 @@ def lossy_of(option: Any) -> Lossy | None:
 
 @dataclass(frozen=True, slots=True)
 class LossyInfo:
-    """The error bound of the items of an array, and what was lost of those that were written.
+    """The error bound of an array, and the greatest error so far.
 
     error_bound: the bound, a `Lossy`.
-    max_error, relative_error: the greatest distance of an item from what was given, and the greatest of these
-        as a part of the item that was given (infinite where a 0 became another number).
-    psnr: the least peak signal-to-noise ratio of a chunk, in decibels; infinite if nothing was lost.
-    chunks: how many chunks were written by which method: "round", "trunc", "zfp" ("predict" if that is
-        the method of the bound), "image", or "exact" for those that were stored as they were given.
+    max_error, relative_error: the greatest absolute and relative error (infinite if a 0 became another
+        number).
+    psnr: the lowest peak signal-to-noise ratio of a chunk, in decibels; infinite without loss.
+    chunks: the number of chunks written by each method: "round", "trunc", "zfp" ("predict" if that is the
+        method of the bound), "image", or "exact".
 
     >>> import numpy as np
     >>> import coquina as cq

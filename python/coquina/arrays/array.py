@@ -138,9 +138,9 @@ class Array(Operators, _core.ArrayBase):
         return info_of(self.handle.tuning())
 
     def encodings(self) -> dict[str, int]:
-        """Return how many chunks are encoded how, as in {"lz4 + bitshuffle": 12, "special": 1}.
+        """Return the number of chunks of each encoding, such as {"lz4 + bitshuffle": 12, "special": 1}.
 
-        Special chunks are of one value, and have no bytes of their own. The headers of all chunks are read.
+        Special chunks have one value and no data. The headers of all chunks are read.
 
         >>> import coquina as cq
         >>> a = cq.arange(10, dtype="i4")
@@ -316,14 +316,14 @@ class Array(Operators, _core.ArrayBase):
         name: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
-        """Make an index of a 1-d array, which conditions on `as_table(a)` use, and return how it is.
+        """Create an index of a 1-d array, for conditions on `as_table(a)`.
 
-        column: a field of an array of records, or an expression of its fields; None for the items.
+        column: a field of an array of records, or an expression of its fields; None for the elements.
         kind, memory_limit, name, progress: see `Table.create_index`.
 
-        It stands beside the array: in its HDF5 file, in a directory `<file>.index` beside a frame, in memory
-        for one in memory. Raises ValueError for another number of axes, for an array that is open for
-        reading, and for an index that there is.
+        The index is stored with the array: in its HDF5 file, in the directory `<file>.index` next to a frame,
+        or in memory. Returns an `Index`. Raises ValueError for another number of axes, an array open for
+        reading, and an existing index.
 
         >>> import coquina as cq
         >>> a = cq.asarray([3, 1, 4, 1, 5, 9, 2, 6])
@@ -496,9 +496,10 @@ class Array(Operators, _core.ArrayBase):
         return [Damage.of(*damage) for damage in self.handle.verify(threads=threads)]
 
     def repair(self, path: Path, *, overwrite: bool = False, threads: int | None = None) -> list[Damage]:
-        """Write what is good to a new file and return what is not, which is NaN there, or zeros.
+        """Copy the undamaged chunks to a new file. Damaged regions become NaN, or zeros.
 
-        path: of the new file. overwrite: replace one that is there. threads: how many work; all by default.
+        path: of the new file. overwrite: replace an existing file. threads: the number of threads; all by
+            default.
 
         Returns a list of `Damage`, one for each chunk that does not decode. Raises FileExistsError, OSError.
 
@@ -525,7 +526,7 @@ class Array(Operators, _core.ArrayBase):
         self.handle.save(new_path(path), overwrite=overwrite)
 
     def to_bytes(self) -> bytes:
-        """Return the array as the bytes of a file, its chunks as they are stored.
+        """Return the array as the bytes of a file. Chunks are copied verbatim.
 
         >>> import coquina as cq
         >>> data = cq.arange(1000).to_bytes()

@@ -32,15 +32,15 @@ _K1, _K2 = 0.01, 0.03
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How far the items of one array are from those of another, the original.
+    """The result of `quality`: the differences between an array and the original.
 
-    max_error, mean_error, rmse: greatest and mean distance, and the root of the mean of their squares. A NaN
-        equals a NaN, an infinity itself; where else one of two items is not finite, the distance is infinite.
-        Items that are not finite in both arrays do not count for the means.
-    psnr: peak signal-to-noise ratio in decibels, 20 log10(data_range / rmse); infinite if there is no error.
-    ssim: mean structural similarity of the images that the last two axes are; None if they have fewer than
-        7 items along one of these, or if items are complex. NaN where an image has items that are not finite.
-    data_range: the peak: what was given, or the distance of the least and the greatest item of the original.
+    max_error, mean_error, rmse: the greatest error, the mean error, and the root mean square error. NaN
+        equals NaN, and an infinity equals itself; if only one of two values is finite, the error is infinite.
+        Values that are not finite in either array are left out of the means.
+    psnr: peak signal-to-noise ratio in decibels, 20 log10(data_range / rmse); infinite without errors.
+    ssim: mean structural similarity of the images (the last two axes); None if an image has fewer than 7
+        elements along an axis, and for complex numbers. NaN if an image has values that are not finite.
+    data_range: the peak: as given, or the range of the original.
 
     >>> import numpy as np
     >>> import coquina as cq

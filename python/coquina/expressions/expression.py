@@ -163,13 +163,14 @@ class Expr(Operators):
 
     @names_keywords
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write what is computed, and of which files, to a small file that `open` gives an expression of.
+        """Save the expression to a small file, which `open` returns as an expression.
 
-        Its operands are arrays in files, named by paths relative to the new file; python-blosc2 opens it too.
-        Raises ValueError for operands in memory, which are saved first; UnsupportedError for what has no text
-        (reductions, sorted and joined arrays, functions of the user's): save what `compute` returns.
+        path: of the new file. overwrite: replace an existing file; otherwise FileExistsError is raised.
 
-        path: of the new file. overwrite: replace one that is there; else that raises FileExistsError.
+        The file has the text of the expression and the paths of its operands, relative to the file;
+        python-blosc2 opens it too. Raises ValueError for operands in memory, which must be saved first;
+        UnsupportedError for expressions without a text (reductions, sorted and joined arrays, your own
+        functions): save the result of `compute` instead.
 
         >>> import coquina as cq
         >>> cq.arange(6).save("a.b2nd")

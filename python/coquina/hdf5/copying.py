@@ -202,15 +202,15 @@ def copy(
     threads: int | None = None,
     **storage: Unpack[DatasetCopyOptions],
 ) -> Any:
-    """Copy a dataset, with its attributes, into a group of this file or another, stored otherwise.
+    """Copy a dataset with its attributes to a group, with other filters or chunks if requested.
 
-    name: in that group; that of the dataset by default. All other options are those of `repack`, with the
-    filter "blosc2" by default; a bound is for integers too here. Returns the new dataset; there is none if an
-    exception is raised. References in attributes lead to what has the same name in the other file, if there
-    is such a thing.
-    Raises ValueError if the name exists already, and what `repack` raises.
+    dataset: of coquina or h5py. target: the group, in this file or another. name: of the copy; by default
+        that of the dataset. threads: the number of threads; all by default. The other options are those of
+        `repack`, with the filter "blosc2" by default; here an error bound applies to integers too.
 
-    dataset: of ours or of h5py. target: the group. threads: how many work; all by default.
+    Returns the new dataset; after an exception there is none. References in attributes lead to the object of
+    the same name in the other file, if there is one. Raises ValueError if the name exists, and the errors of
+    `repack`.
 
     >>> import coquina as cq
     >>> with cq.hdf5.File("f.h5", "w") as f, cq.hdf5.File("g.h5", "w") as g:

@@ -159,10 +159,10 @@ class Group(Placed, MutableMapping[str, Any]):
         getlink: bool = False,
         **elink: Any,
     ) -> Any:
-        """Return what has this name, or `default`.
+        """Return the object of this name, or `default`.
 
-        getlink: the link instead, one of h5py's `HardLink`, `SoftLink` and `ExternalLink`. getclass: the type
-        instead, of the node or of the link. elink: how the file of an external link is opened; see h5py.
+        getlink: return the link instead: h5py's `HardLink`, `SoftLink` or `ExternalLink`. getclass: return
+            the type of the object or link instead. elink: how to open the file of an external link; see h5py.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -307,10 +307,10 @@ class Group(Placed, MutableMapping[str, Any]):
         exact: bool = False,
         **storage: Unpack[DatasetOptions],
     ) -> Dataset:
-        """Return the dataset of this name, created if missing; see `create_dataset`.
+        """Return the dataset of this name; create it if it does not exist. See `create_dataset`.
 
-        exact: whether one that is there must have this dtype, and not one that is cast to it without a loss.
-        Raises TypeError for another shape or dtype, and for anything but a dataset.
+        shape, dtype: of the dataset. exact: require this dtype; by default a dtype that can be cast to it
+            without loss is accepted. Raises TypeError for another shape or dtype, and for other objects.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -543,14 +543,12 @@ class Group(Placed, MutableMapping[str, Any]):
         expand_refs: bool = False,
         without_attrs: bool = False,
     ) -> None:
-        """Copy a node, or a name, to a name or a group, of this file or another; chunks as they are stored.
+        """Copy an object to a name or a group, in this file or another. Chunks are copied verbatim.
 
-        The options are those of h5py's `Group.copy`.
-
-        source: a node or its name. dest: a group or a name. name: in that group; that of the source by
-            default.
+        source: an object or its name. dest: a group or a name. name: of the copy; by default that of the
+            source.
         shallow, expand_soft, expand_external, expand_refs, without_attrs: see h5py. Raises RuntimeError, as
-            h5py does, where there is no source.
+            h5py does, if the source does not exist.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()

@@ -56,12 +56,12 @@ class Now(NamedTuple):
 
 
 class Index:
-    """An index of a table or an array; made by `create_index`, found in `indexes`.
+    """An index of a table or an array; returned by `create_index` and listed in `indexes`.
 
-    name: of the index. column: what is indexed: the name of a column, the text of an expression, or "" for
-        an array. kind: "full", "partial", "light" or "zones". source: what is indexed.
-    key_kind: how keys are made of values, see `coquina.indexes.keys`. bucket_rows: rows of a bucket, 1 but
-        for "light".
+    name: of the index. column: the name of a column, the text of an expression, or "" for an array.
+    kind: "full", "partial", "light" or "zones". source: the indexed values.
+    key_kind: how keys are made from values, see `coquina.indexes.keys`. bucket_rows: rows of a bucket; 1
+        except for "light".
 
     >>> import coquina as cq
     >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]})

@@ -192,7 +192,9 @@ class Queries:
         return aggregates.aggregate(self._query(), "mean", column)
 
     def min(self, column: Any) -> Any:
-        """Return the least value of a column, or of an expression. Raises ValueError if there is none.
+        """Return the minimum of a column, or of an expression of columns.
+
+        column: a name or an expression. Raises ValueError if there are no values.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -202,7 +204,9 @@ class Queries:
         return aggregates.aggregate(self._query(), "min", column)
 
     def max(self, column: Any) -> Any:
-        """Return the greatest value of a column, or of an expression. Raises ValueError if there is none.
+        """Return the maximum of a column, or of an expression of columns.
+
+        column: a name or an expression. Raises ValueError if there are no values.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -345,13 +349,13 @@ class Queries:
         return arrow.to_polars(self, columns)
 
     def scan_polars(self) -> pl.LazyFrame:
-        """Return the rows as a `polars.LazyFrame`, which reads when it is collected.
+        """Return the rows as a `polars.LazyFrame`, which is read when it is collected.
 
-        Of a query only the columns that it needs are decoded, `head` reads no more rows than that, and what
-        its filters say of numbers, times, text, categories and nulls is a condition of ours: indexes answer
-        it, and blocks that cannot match are passed over. Memory: some 64 MiB at a time, besides the result.
+        Only the columns and rows that the query needs are decoded. Its filters on numbers, times, text,
+        categories and nulls become conditions: indexes are used, and blocks that cannot match are skipped.
+        Memory: about 64 MiB, and the result.
 
-        Raises ImportError where Polars is not installed, TypeError for columns that Arrow has no type for.
+        Raises ImportError without Polars, TypeError for columns without an Arrow type.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -378,11 +382,10 @@ class Queries:
 
     @names_keywords
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
-        """Write the rows as a CSV file, names in its first line; return how many they were.
+        """Write the rows to a CSV file with a header line. Returns their number.
 
-        path: of the file, or a binary file. It appears when it is complete.
-
-        columns: the names of those that are written; None for all. delimiter: what stands between values.
+        path: of the file, which appears when it is complete, or a binary file. columns: the names of the
+            columns; None for all. delimiter: the character between values.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -393,13 +396,12 @@ class Queries:
 
     @names_keywords
     def to_parquet(self, path: Any, columns: Names = None, *, compression: str = "zstd") -> int:
-        """Write the rows as a Parquet file; return how many they were.
+        """Write the rows to a Parquet file. Returns their number.
 
-        path: of the file, or a binary file. It appears when it is complete. columns: the names of those that
-            are
-            written; None for all. compression: a codec of Parquet: "zstd", "snappy", "gzip", "lz4" or "none".
+        path: of the file, which appears when it is complete, or a binary file. columns: the names of the
+            columns; None for all. compression: "zstd", "snappy", "gzip", "lz4" or "none".
 
-        Raises ImportError without pyarrow. Memory: some 64 MiB at a time.
+        Raises ImportError without pyarrow. Memory: about 64 MiB.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -413,7 +415,7 @@ class Queries:
         return arrow.stream(self, requested_schema)
 
     def append_to(self, table: Table) -> int:
-        """Append the rows to another table that has these columns; return how many they were.
+        """Append the rows to another table with the same columns. Returns their number.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -426,8 +428,9 @@ class Queries:
     def will_use_index(
         self, condition: Any = None, params: Mapping[str, Any] | None = None
     ) -> frozenset[str]:
-        """Return the names of the indexes that the query would use, with one more condition if that is given;
-        none where it scans. `explain` says why.
+        """Return the names of the indexes that the query would use; an empty set for a scan.
+
+        condition, params: a further condition, see `where`. `explain` gives the reason.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -515,7 +518,7 @@ class Selection(Queries):
         return list(self.columns)
 
     def delete(self) -> int:
-        """Delete the rows from the table; return how many they were. See `Table.delete`.
+        """Delete the rows from the table. Returns their number. See `Table.delete`.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -526,10 +529,10 @@ class Selection(Queries):
             return delete_plan(self._query())
 
     def modify(self, values: Mapping[str, Any]) -> int:
-        """Overwrite columns in these rows; return how many rows there are.
+        """Overwrite columns in these rows. Returns the number of rows.
 
-        values: by column, one for all rows, one for each of these, or an expression with one for each row of
-        the table, such as `{"x": t["x"] * 2}`.
+        values: a mapping of columns to one value for all rows, one for each row, or an expression of the
+            table's columns, such as `{"x": t["x"] * 2}`.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})

@@ -280,12 +280,11 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Values:
-        """Return rows as a structured array, or the values of a column that is given by its name.
+        """Read rows as a structured array, or the values of one column.
 
-        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows,
-            as of a slice.
+        columns: the names of the columns, or one name; None for all. start, stop, step: as in a slice.
 
-        Raises KeyError for a column that there is not. Memory: the result.
+        Raises KeyError for an unknown column. Memory: the result.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -310,13 +309,15 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Values:
-        """Return rows in the order of a column, that of `order_by`, as a structured array, or one column.
+        """Read rows in the order of a column, as a structured array; or one column of them.
 
-        start, stop, step: places in the order, as of a slice; `stop=10` is the ten first of it, `start=10`
-        all behind, `step=-1` goes backwards. An index of the column (of kind "full" or "partial") gives few
-        rows without reading others; without one the column is read and sorted in memory.
+        column: the column to order by. columns: the names of the columns to read, or one name; None for all.
+        start, stop, step: positions in the order, as in a slice: `stop=10` reads the first ten, `step=-1`
+            reverses.
+        descending: the greatest values first.
 
-        columns: the names of those that are read, or one name; None for all. descending: the greatest first.
+        With an index of the column (kind "full" or "partial") a few rows are read without a scan; otherwise
+        the column is read and sorted in memory.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -334,10 +335,10 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Iterator[Any]:
-        """Iterate over the rows in the order of a column, as `read_sorted` gives them.
+        """Iterate over the rows in the order of a column; see `read_sorted` for the arguments.
 
-        The first rows come at once if there is an index of the column. For many rows all are sorted, as
-        `copy(sort_by=)` does it: in memory, or if they take more than 1 GiB by a temporary file.
+        With an index of the column the first rows are returned at once. Otherwise all rows are sorted: in
+        memory, or with a temporary file if they take more than 1 GiB.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -593,15 +594,13 @@ class Table(Queries):
                 store.resized(self.layout.nrows)
 
     def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
-        """Put a column behind the last, with a value for each row, or one for all. Columns layout only.
+        """Add a column after the last one. Layout "columns" only.
 
-        name: of the column. values: one for all rows, or one for each. spec: how it is described, where the
-            values
-            do not tell: a dtype, or a `ColumnSpec`.
+        name: of the column. values: one value for all rows, or one for each. spec: a dtype or a `ColumnSpec`,
+            if the values do not tell.
 
-        Raises ValueError for a name that is taken or for another number of values, UnsupportedError for
-        layouts
-        that cannot.
+        Raises ValueError if the name exists and for another number of values, UnsupportedError for the layout
+        "rows".
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -708,9 +707,9 @@ class Table(Queries):
             stored_chunks.write_chunk(self, coords, data, filter_mask, column, part)
 
     def compact(self) -> None:
-        """Give back the space of what was overwritten or deleted, and make one run of each index.
+        """Release the space of overwritten and deleted rows, and merge the runs of each index.
 
-        Raises UnsupportedError for tables in HDF5 files that have no index.
+        Raises UnsupportedError for tables in HDF5 files without indexes.
 
         >>> import coquina as cq
         >>> with cq.create_table("t", {"x": [3, 1, 2]}, overwrite=True) as t:
@@ -837,7 +836,7 @@ class Table(Queries):
             return table_indexes.create(self, column, **given)
 
     def drop_index(self, name: str) -> None:
-        """Remove an index. Raises KeyError if there is none of this name.
+        """Remove an index. Raises KeyError for an unknown name.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -851,8 +850,10 @@ class Table(Queries):
             table_indexes.drop(self, name)
 
     def refresh_index(self, name: str | None = None) -> None:
-        """Index the rows that are not, in one index or in all: appended and changed ones, and all of an index
-        that is damaged. Raises KeyError if there is none of this name.
+        """Index the unindexed rows of one index, or of all.
+
+        name: of the index; None for all. These are appended and changed rows, and all rows of a damaged
+            index. Raises KeyError for an unknown name.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
