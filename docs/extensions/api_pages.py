@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,8 @@ def _entry(name: str) -> str:
     found = _found(name)
     if inspect.isclass(found) and issubclass(found, BaseException):
         return f".. autoexception:: coquina.{name}\n"
+    if typing.is_typeddict(found):
+        return f".. autoclass:: coquina.{name}\n"  # its methods are those of every dict
     if inspect.isclass(found) and found.__module__.startswith("coquina"):
         return f".. autoclass:: coquina.{name}\n   :members:\n   :inherited-members: Mapping\n"
     if callable(found) and not inspect.isclass(found):
