@@ -172,7 +172,7 @@ def test_a_file_with_brackets_in_its_name_is_no_part(here, capfd):
 def test_carets_stand_below_what_is_wrong(here, capfd, condition, below):
     assert main(["query", "t.h5", condition]) == 1
     first, *rest = capfd.readouterr().err.splitlines()
-    assert first.startswith("coquina: 'prise' is no column")
+    assert first.startswith("coquina: 'prise' is not a column")
     assert [line.removeprefix("    ") for line in rest] == [condition, below]
     assert main(["query", "t.h5", condition, "--json"]) == 1
     error = json.loads(capfd.readouterr().err)["error"]

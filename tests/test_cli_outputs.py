@@ -187,7 +187,9 @@ def test_a_table_takes_the_place_of_a_directory_only_by_force(here, capfd):
     assert main(["convert", "t.h5", "folder", "--force"]) == 0
     (here / "mine").mkdir()
     (here / "mine" / "letter").write_text("dear")
-    assert "no table" in refused(capfd, "convert t.h5 mine --force")
+    said = refused(capfd, "convert t.h5 mine --force")
+    assert "is not a table" in said
+    assert "--force" not in said, "it was given"
     refused(capfd, "convert n.npy mine --force")
     assert (here / "mine" / "letter").read_text() == "dear"
 

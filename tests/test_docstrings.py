@@ -18,7 +18,7 @@ from coquina.hdf5.h5py_members import Member
 LIST = Path(__file__).with_name("public_names.txt")
 #: Methods that only other parts of the package call, though their names do not say so.
 INNER = re.compile(
-    r"Index\..*|.*\.of|Table\.(?:index_store|own|put|ready|set_rows|shared|show|telling)"
+    r"Index\..*|.*\.of|Table\.(?:index_store|own|put|ready|set_rows|shared|show|notify_indexes)"
     r"|hdf5\.(?:File|Group)\.(?:adopt|filling|hold|show|take_over)"
     r"|hdf5\.Dataset\.(?:exactly|note_reached|set_error_bound|rounded|shortened|tune|with_zones)"
     r"|(?:Array|hdf5\.Dataset)\.(?:append_items|blocks_of_selection|read_selection|resize_axes)"

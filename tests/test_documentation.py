@@ -75,6 +75,18 @@ def test_the_readme_has_an_example_and_so_has_each_page_of_the_guide():
         assert "\n```python\n" in path.read_text(), path
 
 
+def test_files_that_pages_on_the_inside_name_are_there():
+    # Files were renamed, and the pages still named the old ones.
+    others = ("docs/tuning.md", "docs/guide/extending.md")
+    pages = [*(ROOT / "docs/internals").glob("*.md"), *(ROOT / page for page in others)]
+    folders = ("crates", "python", "tools", "bench", "tests", "docs")
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    names = {str(path.relative_to(ROOT)) for path in found} | {path.name for path in found}
+    for page in pages:
+        for name in re.findall(r"`([\w./]+\.(?:rs|py|tsv|h))`", page.read_text()):
+            assert name in names or any(known.endswith(f"/{name}") for known in names), (page.name, name)
+
+
 def has_examples(found):
     """Whether the source of a module has examples; modules in subpackages were left out once."""
     source = found.module_finder.find_spec(found.name).origin

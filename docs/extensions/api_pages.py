@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,8 @@ GROUPS: list[tuple[str, str, str]] = [
         "arrays",
         "Arrays and files",
         """
-        open from_bytes asarray from_slabs Array View ArrayInfo Damage Frame constants sequences
-        functions.exchange adapters.dask_arrays client.connecting
+        open from_bytes asarray zeros ones full empty nans zeros_like ones_like full_like empty_like arange
+        linspace fromiter frombuffer from_slabs from_dask Array View ArrayInfo Damage Frame functions.exchange
         """,
     ),
     (
@@ -58,13 +59,21 @@ GROUPS: list[tuple[str, str, str]] = [
         "tables",
         "Tables and indexes",
         """
-        tables.opening tables.files tables.array_layout tables.table tables.selection
-        tables.grouping.Groups tables.query_explanation.QueryExplanation tables.layout.ColumnSpec
-        indexes.index
+        open_table create_table read_csv read_parquet as_table Table Selection tables.grouping.Groups Index
+        tables.query_explanation.QueryExplanation tables.layout.ColumnSpec
         """,
     ),
-    ("hdf5", "HDF5 files", "hdf5.*"),
-    ("stores", "Stores", "stores.*"),
+    ("hdf5", "HDF5 files", "hdf5.File hdf5.Group hdf5.Dataset hdf5.AppendSession hdf5.*"),
+    ("stores", "Stores", "stores.Store stores.Group stores.*"),
+    (
+        "compression",
+        "Automatic tuning and lossy compression",
+        """
+        tune Recommendation FileRecommendation Tuning TuningInfo train Training Profile
+        Lossy LossyInfo quality Quality
+        """,
+    ),
+    ("remote", "Servers and the viewer", "connect view Viewer"),
     (
         "chunks",
         "Buffers and Bloscpack files",
@@ -106,6 +115,8 @@ def _entry(name: str) -> str:
     found = _found(name)
     if inspect.isclass(found) and issubclass(found, BaseException):
         return f".. autoexception:: coquina.{name}\n"
+    if typing.is_typeddict(found):
+        return f".. autoclass:: coquina.{name}\n"  # its methods are those of every dict
     if inspect.isclass(found) and found.__module__.startswith("coquina"):
         return f".. autoclass:: coquina.{name}\n   :members:\n   :inherited-members: Mapping\n"
     if callable(found) and not inspect.isclass(found):
@@ -118,7 +129,10 @@ def pages() -> dict[str, str]:
     left = set(public_names())
     texts: dict[str, str] = {}
     for page, title, words in GROUPS:
-        names = [name for word in words.split() for name in _names_of(word)]
+        found = {word: _names_of(word) for word in words.split()}
+        if without := [word for word, names in found.items() if not names]:
+            raise ValueError(f"{page}: no names of {', '.join(without)}")
+        names = [name for some in found.values() for name in some]
         names = names or sorted(name for name in left if not name.startswith("__"))
         left -= set(names)
         entries = "\n".join(_entry(name) for name in dict.fromkeys(names))

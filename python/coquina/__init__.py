@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from .indexes.index import Index
     from .lossy import Lossy, LossyInfo
     from .namespace_info import *  # noqa: F403
+    from .server.viewer import Viewer, view
     from .tables.array_layout import as_table
     from .tables.files import read_csv, read_parquet
     from .tables.making import create_table
@@ -185,7 +186,7 @@ __all__ = [
 if TYPE_CHECKING:
     __all__ += ["Expr", "ExpressionError", "connect", "expr", "fft", "from_dask", "hdf5", "linalg", "strings"]
     __all__ += ["Index", "Selection", "Table", "as_table", "create_table", "open_table"]
-    __all__ += ["read_csv", "read_parquet"]
+    __all__ += ["Viewer", "read_csv", "read_parquet", "view"]
     __all__ += ["Lossy", "LossyInfo", "Profile", "Quality", "Tuning", "TuningInfo", "quality"]
     __all__ += ["FileRecommendation", "Recommendation", "Training", "train", "tune"]
     __all__ += codec_plugins.__all__

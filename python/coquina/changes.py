@@ -21,9 +21,9 @@ _numbers = count(1)
 
 
 class _Writing(threading.local):
-    """In whose name this thread writes; 0 for nobody's."""
+    """The writer for whom this thread writes; 0 for none."""
 
-    author = 0
+    writer_id = 0
 
 
 _writing = _Writing()
@@ -36,42 +36,42 @@ class Changes:
     date.
     """
 
-    __slots__ = ("__weakref__", "_by_author", "is_told", "total")
+    __slots__ = ("__weakref__", "_by_writer", "is_told", "total")
 
     def __init__(self) -> None:
         """There were none."""
         self.total = 0
         self.is_told = False
-        self._by_author: dict[int, int] = {}
+        self._by_writer: dict[int, int] = {}
 
     def happened(self) -> None:
-        """Count a change, of the author that this thread writes for."""
-        author = _writing.author
+        """Count a change, as one of the writer that this thread writes for."""
+        writer_id = _writing.writer_id
         with _lock:
             self.total += 1
-            if author:
-                self._by_author[author] = self._by_author.get(author, 0) + 1
+            if writer_id:
+                self._by_writer[writer_id] = self._by_writer.get(writer_id, 0) + 1
 
-    def by_others(self, author: int) -> int:
-        """Return how many changes were not this author's."""
+    def by_others(self, writer_id: int) -> int:
+        """Return the number of changes by other writers."""
         with _lock:
-            return self.total - self._by_author.get(author, 0)
+            return self.total - self._by_writer.get(writer_id, 0)
 
 
-def new_author() -> int:
-    """Return a number for somebody who tells an index of his changes."""
+def new_writer_id() -> int:
+    """Return the number of a writer that notifies an index of its changes."""
     return next(_numbers)
 
 
 @contextmanager
-def written_by(author: int) -> Generator[None]:
-    """Count what this thread writes in the block as changes by this author."""
-    before = _writing.author
-    _writing.author = author
+def written_by(writer_id: int) -> Generator[None]:
+    """Count writes of this thread within the block as changes by this writer."""
+    before = _writing.writer_id
+    _writing.writer_id = writer_id
     try:
         yield
     finally:
-        _writing.author = before
+        _writing.writer_id = before
 
 
 _files: WeakValueDictionary[str, Changes] = WeakValueDictionary()

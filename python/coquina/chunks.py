@@ -33,28 +33,26 @@ def compress(
     progress: Callable[[int], object] | None = None,
     **tuning: Unpack[Tuning],
 ) -> bytes:
-    """Compress a buffer to one chunk, and return it.
+    """Compress a buffer to a single chunk.
 
-    data: any contiguous bytes-like object (bytes, NumPy array of any dtype without objects, mmap, ...) of at
-        most 2 GiB - 33 bytes. Its bytes are taken in memory order; shape and dtype are not kept.
-    typesize: bytes of an item, which the filters work with; that of the buffer by default.
-    codec, level: one of `codecs()`, at 0 (store) to 9 (smallest); "zstd" at 1 by default. Or a pair of its
-        name and its parameter, such as ("zfp_rate", 25), or of its name and a mapping of options (of codecs
-        from outside; "meta" is the parameter). "auto" takes what suits the bytes, by goal, for_, bandwidth
-        and calibrate of `Tuning`.
-    filters: names of `filters()` in the order of work, or pairs of a name and a parameter such as
-        ("trunc_prec", 10), which keeps 10 bits of a mantissa. By default "shuffle", and none for codecs that
-        need the items as they are.
-    blocksize: bytes of a block, the unit that is decoded alone; by the rule of the format if None.
-    split: "auto", "always" or "never" cut shuffled blocks into one stream per byte of an item.
-    dictionary: share a dictionary between all streams (lz4, lz4hc, zstd).
-    format: "blosc2", or "blosc1" for what the C-Blosc 1 library reads.
-    threads: at most so many; all of `num_threads()` by default.
-    progress: called with the bytes done so far, some 20 times a second and at the end.
+    data: a contiguous buffer (bytes, NumPy array of any dtype without objects, mmap, ...) of at most 2 GiB -
+        33 bytes. Its bytes are taken in memory order; shape and dtype are not stored.
+    typesize: bytes of an element, for the filters; by default that of the buffer.
+    codec, level: a name of `codecs()`, and 0 (store) to 9 (smallest); by default "zstd" and 1. A codec with a
+        parameter is a pair, such as ("zfp_rate", 25); a codec of a plugin may have a mapping of options, of
+        which "meta" is the parameter. "auto" chooses by goal, for_, bandwidth and calibrate of `Tuning`.
+    filters: names of `filters()` in order, or pairs of a name and a parameter, such as ("trunc_prec", 10),
+        which keeps 10 bits of a mantissa. By default "shuffle"; none for codecs that need unfiltered
+        elements.
+    blocksize: bytes of a block, the unit of decoding; None: the rule of the format.
+    split: "auto", "always" or "never": divide shuffled blocks into one stream for each byte of an element.
+    dictionary: share a dictionary between all streams ("lz4", "lz4hc", "zstd").
+    format: "blosc2", or "blosc1", which C-Blosc 1 reads.
+    threads: the maximal number of threads; by default `num_threads()`.
+    progress: a function that is called with the number of bytes done, about 20 times a second and at the end.
 
-    Raises ValueError for options out of range, LimitError for too many bytes. The chunk is never more than 32
-    bytes longer than the data, and the same for any number of threads. Memory: the chunk and a few blocks a
-    thread.
+    Returns bytes, at most 32 more than the data has, equal for any number of threads. Raises ValueError for
+    options out of range, LimitError for too many bytes. Memory: the chunk and some blocks for each thread.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -129,9 +127,9 @@ class ChunkInfo:
 
 
 def chunk_info(chunk: Buffer, /) -> ChunkInfo:
-    """Return what the header of `chunk` says; the first 32 bytes are enough.
+    """Parse the header of a chunk, without decoding; the first 32 bytes are sufficient.
 
-    Raises CorruptError, TruncatedError or UnsupportedError for bytes that are no chunk.
+    chunk: a Blosc or Blosc2 chunk. Raises CorruptError, TruncatedError or UnsupportedError for other bytes.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -66,23 +66,23 @@ def register_codec(
     lossy: bool = False,
     needs_items: bool = False,
 ) -> None:
-    """Add a codec that is two functions, until the program ends.
+    """Register a codec that consists of two Python functions, until the program ends.
 
-    id: 160 to 255; it is stored in each chunk, so that files need the codec again where they are read.
-    name: what `codec=` then takes; letters, digits, `_`, `-`, `.`. Not that of a codec of coquina.
-    encode: gets the bytes of a block and what is known of it, and returns fewer bytes: any contiguous buffer.
-        None stores the block as it is, and so does a result that is not shorter.
-    decode: gets what `encode` returned, and returns the bytes of the block, exactly `block.nbytes`.
-    lossy: whether decoding may give other bytes than were encoded.
-    needs_items: whether it must have blocks with the items as they are. Then no filter is used by default,
-        and one that moves bytes is refused.
+    id: 160 to 255. Chunks store it, so files need the codec again wherever they are read.
+    name: the name for `codec=`: letters, digits, `_`, `-`, `.`; not the name of a codec of coquina.
+    encode: a function of the bytes of a block and its `BlockInfo` that returns fewer bytes, in any contiguous
+        buffer. The block is stored uncompressed if it returns None or a result that is not shorter.
+    decode: a function of the result of `encode` and the `BlockInfo` that returns the `block.nbytes` bytes.
+    lossy: whether decoding may return other bytes than were encoded.
+    needs_items: whether blocks must be unfiltered. No filter is then used by default, and filters that move
+        bytes are refused.
 
-    The functions are called from several threads, one at a time where Python has a global lock. The view that
-    they get is read-only, and is released when they return: what is to be kept must be copied. They may use
-    coquina. What they raise reaches the caller as it is, with a note that says at which block. Bytes in files
-    may be damaged: `decode` then gets whatever there is. An id that is registered again gets the new ones.
+    The functions are called from several threads, one at a time while the GIL is held. The buffer that they
+    get is read-only and released when they return: copy what you keep. They may use coquina. Their exceptions
+    are raised unchanged, with a note of the block. Bytes in files may be damaged, so `decode` may get
+    arbitrary bytes. Registering an id again replaces its functions.
 
-    Raises ValueError for an id or a name that cannot be had, TypeError for what cannot be called.
+    Raises ValueError for an invalid id or name, TypeError for objects that cannot be called.
 
     >>> import bz2
     >>> import coquina as cq
@@ -105,13 +105,13 @@ def register_filter(
     *,
     lossy: bool = False,
 ) -> None:
-    """Add a filter that is two functions, until the program ends.
+    """Register a filter that consists of two Python functions, until the program ends.
 
-    encode, decode: get the bytes of a block and what is known of it, and return as many bytes (any contiguous
-        buffer): filtered, and as they were.
-    id, name, lossy, and how the functions are called: see `register_codec`; the name is for `filters=`.
+    encode, decode: functions of the bytes of a block and its `BlockInfo` that return the same number of
+        bytes, in any contiguous buffer: filtered, and restored.
+    id, name, lossy: see `register_codec`; the name is for `filters=`.
 
-    Raises ValueError for an id or a name that cannot be had, TypeError for what cannot be called.
+    Raises ValueError for an invalid id or name, TypeError for objects that cannot be called.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -129,22 +129,22 @@ def register_filter(
 def allow_blosc2_plugins(
     *, codecs: Mapping[int, str] | None = None, filters: Mapping[int, str] | None = None
 ) -> None:
-    """Allow plugin packages of python-blosc2 (`blosc2_openzl`, `blosc2_j2k` and the like) to be loaded.
+    """Allow coquina to load plugin packages of python-blosc2 (`blosc2_openzl`, `blosc2_j2k` and the like).
 
-    codecs, filters: names by id (32 to 255) of what is registered for no package, as in
-        `blosc2.register_codec("name", id, None, None)`: the package is `blosc2_name`. The codecs that
-        Blosc2 has registered are known: openhtj2k, grok, openzl, j2k and htj2k.
+    codecs, filters: names by id (32 to 255), as in `blosc2.register_codec("name", id, None, None)`, for ids
+        that Blosc2 has not registered; the package is `blosc2_name`. The codecs that Blosc2 has registered
+        are known: openhtj2k, grok, openzl, j2k and htj2k.
 
-    A package is looked for when a chunk or a writer first needs its id or name. Nothing of it is imported;
-    its library is loaded into this process and runs there, as any installed code does. Codecs and filters of
-    coquina, and plugins of the entry points `coquina.plugins`, come first. The libraries take structs of
-    C-Blosc2, whose layout is that of C-Blosc2 3.3 here: one that was built for another version may crash.
-    What they write counts as lossy, since nothing says that it is not.
+    A package is searched when a chunk or a writer first needs its id or name. Its Python code is not
+    imported; its library is loaded into this process, as trusted as any installed code. Codecs and filters of
+    coquina, and plugins of the entry points `coquina.plugins`, come first. The libraries use structs of
+    C-Blosc2 in the layout of version 3.3: a library for another version may crash. Their results count as
+    lossy.
 
-    The environment variable `COQUINA_BLOSC2_PLUGINS=1` does the same without ids;
-    `COQUINA_BLOSC2_PLUGINS=codec-200=name,filter-201=other` gives some.
+    The environment variable `COQUINA_BLOSC2_PLUGINS=1` does the same without ids, and
+    `COQUINA_BLOSC2_PLUGINS=codec-200=name,filter-201=other` with ids.
 
-    Raises ValueError for an id or a name that no plugin can have.
+    Raises ValueError for an invalid id or name.
 
     >>> import coquina as cq
     >>> cq.allow_blosc2_plugins(codecs={242: "example"})

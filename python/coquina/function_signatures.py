@@ -24,27 +24,26 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 #: What docstrings say of the options, and of the result.
 OF_ITEMS = """\
-{operands}: arrays, expressions, views, datasets, NumPy arrays, numbers or lists; they broadcast.
-out: an array of NumPy's, or one that can be written, for the result. where: whether each item is computed.
-dtype, casting: of the result, as in NumPy's ufuncs.
+{operands}: arrays, expressions, views, datasets, NumPy arrays, numbers or lists; they are broadcast.
+out: a NumPy array, or a writable array, for the result. where: which elements are computed.
+dtype, casting: as in NumPy's ufuncs.
 
-The result is an `Array`, computed at once, if all is small, and a lazy `Expr` else; its dtype is that of
-`numpy.{name}`. Raises TypeError for dtypes that the function is not for, ValueError for shapes that do not
-broadcast."""
+Returns an `Array` if operands and result are small, otherwise a lazy `Expr`; its dtype is that of
+`numpy.{name}`. Raises TypeError for unsupported dtypes, ValueError for shapes that cannot be broadcast."""
 OF_STRINGS = """\
-a: arrays of bytes or text, expressions, or strings. sub: the string to look for, or one for each.
+a: arrays of bytes or text, expressions, or strings. sub: the string to look for, or one for each element.
 
-The result is an `Array`, computed at once, if all is small, and a lazy `Expr` else. Raises TypeError for
-what is not strings."""
+Returns an `Array` if operands and result are small, otherwise a lazy `Expr`. Raises TypeError for operands
+that are not strings."""
 OF_AXES = """\
-x: an array, an expression, a view, a dataset, or anything that NumPy makes an array of.
-axis: an axis or a tuple of them; all of them by default. keepdims: keep these axes, with length 1.
-out: an array of NumPy's for the result. dtype: of the result. initial: what is taken along. where: which
-items count.{more}
+x: an array, an expression, a view, a dataset, or anything that NumPy converts to an array.
+axis: an axis or a tuple of axes; None: all. keepdims: keep these axes, with length 1.
+out: a NumPy array for the result. dtype: of the result. initial: the value to start from. where: which
+elements are included.{more}
 
-Returns an array of NumPy's with the other axes, a scalar if there are none. Raises IndexError for an axis
-that there is not, TypeError for dtypes that the function is not for. Memory: a chunk for each thread, and
-the result; results do not depend on how many threads there are."""
+Returns a NumPy array without these axes, or a scalar. Raises IndexError for an axis out of range, TypeError
+for unsupported dtypes. Memory: a chunk for each thread, and the result, which does not depend on the number
+of threads."""
 
 
 def described(call: F, name: str, returns: str, module: str, notes: str = "", key: str = "") -> F:

@@ -17,28 +17,28 @@ LossyMethod = Literal["round", "trunc", "zfp", "predict", "j2k", "htj2k"]
 
 @dataclass(frozen=True, slots=True)
 class Lossy:
-    """A bound on what may be lost of the items of an array: exactly one of these.
+    """An error bound for the values of an array: exactly one of the following.
 
-    max_error: no item is further than this from what was given; of complex items, the distance in the plane.
-    relative_error: no item is further than this part of itself from what was given, such as 1e-3.
-    psnr: peak signal-to-noise ratio in decibels, at least; the peak is the distance of the least and the
-        greatest number. It holds for every write to a chunk, and so for the array.
-    keep_bits: bits of the mantissa that are kept (10, 23 and 52 are all of float16, float32, float64), or
-        high bits of an integer; the last one is rounded, half to even.
-    ratio: how many times smaller the array is to be; with as little loss as gives that.
-    ssim: structural similarity of each image, the last two axes, to what was given, at least; 0 to 1. The
-        least PSNR that gives it is searched, checked on what was written, and becomes the bound of the array.
-        `asarray`, `copy`, `create_dataset(data=)` and `repack` take it, where all items are known.
-    method: None to choose for each chunk; "round" to numbers with many zeros in their bits, which any codec
-        makes small; "trunc" by Blosc2's filters that set low bits to zero (not for psnr and ratio); "zfp", by
-        its codecs (float32 and float64 of 1 to 4 axes with blocks of 4 items and more along each; not for
-        relative_error and keep_bits); "predict", by a codec that only coquina reads (max_error of float32 and
-        float64); "j2k" and "htj2k" by the codecs of images (integers of 8 and 16 bits; for the same bounds as
-        "zfp"; needs `pip install coquina[images]`). The last three are never chosen by None.
+    max_error: the greatest absolute error; for complex values the distance in the plane.
+    relative_error: the greatest error as a fraction of the value, such as 1e-3.
+    psnr: the lowest peak signal-to-noise ratio in decibels; the peak is the range of the values. It holds for
+        each write to a chunk, and therefore for the array.
+    keep_bits: the number of bits of the mantissa (10, 23 and 52 are all of float16, float32 and float64), or
+        of high bits of an integer; the last one is rounded, half to even.
+    ratio: how many times smaller the array should be, with as little loss as possible.
+    ssim: the lowest structural similarity of each image (the last two axes), from 0 to 1. The PSNR that
+        achieves it is searched for, verified, and becomes the bound of the array. For `asarray`, `copy`,
+        `create_dataset(data=)` and `repack`, where all values are known.
+    method: None: chosen for each chunk. "round": to numbers with low bits of zero, which all codecs compress
+        well. "trunc": Blosc2's filters that clear low bits (not for psnr and ratio). "zfp": its codecs
+        (float32 and float64 of 1 to 4 axes with blocks of at least 4 values along each; for max_error, psnr
+        and ratio). "predict": a codec that only coquina reads (max_error of float32 and float64). "j2k",
+        "htj2k": image codecs (8-bit and 16-bit integers; the same bounds as "zfp"; needs `pip install
+        coquina[images]`). None never chooses the last three.
 
-    Items are float16, float32, float64, complex of two of the latter, or integers. NaN, infinities and the
-    sign of zeros are always kept. Raises ValueError for none or several bounds, and values out of range,
-    TypeError for values that are no numbers.
+    Values may be float16, float32, float64, complex64, complex128, or integers. NaN, infinities and the sign
+    of zeros are preserved. Raises ValueError for no bound, several bounds, or values out of range, TypeError
+    for values that are not numbers.
 
     >>> import coquina as cq
     >>> a = cq.asarray([0.1234, 0.5678], lossy=cq.Lossy(max_error=0.01))
@@ -156,14 +156,14 @@ def lossy_of(option: Any) -> Lossy | None:
 
 @dataclass(frozen=True, slots=True)
 class LossyInfo:
-    """The error bound of the items of an array, and what was lost of those that were written.
+    """The error bound of an array, and the greatest error so far.
 
     error_bound: the bound, a `Lossy`.
-    max_error, relative_error: the greatest distance of an item from what was given, and the greatest of these
-        as a part of the item that was given (infinite where a 0 became another number).
-    psnr: the least peak signal-to-noise ratio of a chunk, in decibels; infinite if nothing was lost.
-    chunks: how many chunks were written by which method: "round", "trunc", "zfp" ("predict" if that is
-        the method of the bound), "image", or "exact" for those that were stored as they were given.
+    max_error, relative_error: the greatest absolute and relative error (infinite if a 0 became another
+        number).
+    psnr: the lowest peak signal-to-noise ratio of a chunk, in decibels; infinite without loss.
+    chunks: the number of chunks written by each method: "round", "trunc", "zfp" ("predict" if that is the
+        method of the bound), "image", or "exact".
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -38,20 +38,20 @@ ProfileOption: TypeAlias = "Path | Profile"
 
 
 class Tuning(TypedDict, total=False):
-    """What `codec="auto"` is for, as keywords of every writer; without it they are an error.
+    """Keywords of `codec="auto"`, in every function that writes. Without it they raise an error.
 
-    With `codec="auto"` each chunk gets the codec, level and filters that suit its items: some blocks are
-    looked at, a few ways are tried on them, and the cheapest by time and size is taken. A chunk like the one
-    before takes over its choice. Chunks of one value take next to no space. What is read is the same, and any
-    reader of Blosc2 reads it. Arrays and datasets keep the goal: what is written later is tuned too.
+    Each chunk gets the codec, level and filters with the lowest cost in time and bytes: some blocks are
+    analysed and a few encodings are tried. A chunk that resembles an earlier one reuses its choice. Chunks of
+    one value take almost no space. Every reader of Blosc2 reads the result. Arrays and datasets store the
+    goal, so later writes are tuned too.
 
     goal: "speed", "balanced" (the default) or "size", or a number from 0 (speed) to 1 (size).
-    for_: "read", "write" or "both" (the default): what is to be fast.
-    bandwidth: bytes per second of the storage that chunks are on; 125e6, a network of a gigabit, by default.
-    calibrate: False, the default: times are those of a table, so that the same items give the same bytes on
-        every machine. True: they are scaled by what this machine takes, which is measured once.
-    profile: what `train` learnt from your files, or the path of its file, by which times and sizes are
-        estimated. Files do not keep it: later writes take the shipped table, or the profile that they get.
+    for_: "read", "write" or "both" (the default): what should be fast.
+    bandwidth: of the storage, in bytes per second; by default 125e6, a gigabit network.
+    calibrate: False (the default): times come from a table, so that equal values give equal bytes on every
+        machine. True: times are scaled by the speed of this machine, which is measured once.
+    profile: a result of `train`, or the path of its file, which replaces the table. Files do not store it:
+        pass it again for later writes.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -145,7 +145,7 @@ def test_a_condition_and_a_sort_choose_rows_and_mistakes_are_told(samples):
         await shown.press("slash")
         shown.app.query_one(Input).value = "nme > 3"
         await shown.press("enter")
-        assert "'nme' is no column" in shown.text("#message")
+        assert "'nme' is not a column" in shown.text("#message")
         assert "^^^" in shown.text("#message")
         shown.picture("where-error")
         await shown.press("escape")

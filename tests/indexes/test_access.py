@@ -137,7 +137,7 @@ def test_stale_rows_are_scanned_and_said(own: cq.Table) -> None:
     assert found.will_use_index() == {"x"}
     np.testing.assert_array_equal(found.row_numbers(), np.flatnonzero(values["x"] == 5))
     assert found.count() == 2
-    unknown = own.indexes["x"].open_rows
+    unknown = own.indexes["x"].unindexed_rows
     assert 2 <= unknown < ROWS // 2
     assert f"{unknown} to examine" in found.explain().access
 

@@ -96,7 +96,7 @@ def test_an_index_follows_what_is_written_to_the_array_and_to_the_table(stored):
         assert (array[:] == values).all()
         assert table.where("value == -7").row_numbers().tolist() == np.flatnonzero(values == -7).tolist()
         table.refresh_index()
-        assert table.indexes["value"].open_rows == 0
+        assert table.indexes["value"].unindexed_rows == 0
         assert table.where("value == -7").row_numbers().tolist() == np.flatnonzero(values == -7).tolist()
 
 

@@ -56,7 +56,7 @@ def test_what_was_appended_is_indexed_by_refresh(capsys, path):
         table.append({"x": np.arange(5), "y": np.zeros(5)})
     assert json.loads(said(capsys, "index", path, "--json")[1])["indexes"][0]["rows"] < ROWS + 5
     found = json.loads(said(capsys, "index", path, "--refresh", "--json")[1])["indexes"][0]
-    assert (found["rows"], found["open_rows"]) == (ROWS + 5, 0)
+    assert (found["rows"], found["unindexed_rows"]) == (ROWS + 5, 0)
     found = json.loads(said(capsys, "index", path, "--compact", "x", "--json")[1])["indexes"][0]
     assert (found["rows"], found["runs"]) == (ROWS + 5, 1)
 

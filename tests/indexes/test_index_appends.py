@@ -74,7 +74,7 @@ def test_a_table_is_closed_with_an_eighth_of_its_rows_open(known, more, open_row
     with cq.create_table(tmp_path / "t.h5", {"x": np.arange(known)[::-1]}, index=["x"]) as table:
         table.append({"x": np.arange(more)})
     with cq.open_table(tmp_path / "t.h5") as table:
-        assert table.indexes["x"].open_rows == open_rows
+        assert table.indexes["x"].unindexed_rows == open_rows
         found = table.where("x < 5").row_numbers()
         np.testing.assert_array_equal(found, np.flatnonzero(table["x"][:] < 5))
 
@@ -85,7 +85,7 @@ def test_rows_of_many_bytes_do_not_stay_open(tmp_path):
     with cq.create_table(tmp_path / "t.h5", rows, layout="rows", index=["x"]) as table:
         table.append(rows[:SPAN_ROWS])
     with cq.open_table(tmp_path / "t.h5") as table:
-        assert table.indexes["x"].open_rows == 0
+        assert table.indexes["x"].unindexed_rows == 0
 
 
 @pytest.mark.parametrize("new", [[-9.5, 1e9], [np.nan, -9.5], [5.0, 6.0]])
@@ -98,7 +98,7 @@ def test_extremes_are_those_of_open_rows_too(new, dtype, tmp_path):
     with cq.create_table(tmp_path / "t.h5", {"x": values}, index=["x"]) as table:
         table.append({"x": more})
         table.flush()
-        assert table.indexes["x"].open_rows == 2
+        assert table.indexes["x"].unindexed_rows == 2
         for found, wanted in ((table.min("x"), expected.min()), (table.max("x"), expected.max())):
             np.testing.assert_array_equal(found, wanted)
             assert found.dtype == wanted.dtype

@@ -51,7 +51,7 @@ def _check_all(tmp_path, place, kind, data, names):
         for name in names:
             index = table.indexes[name]
             assert index.is_usable
-            assert (index.kind, index.rows, index.open_rows) == (kind, table.nrows, 0)
+            assert (index.kind, index.rows, index.unindexed_rows) == (kind, table.nrows, 0)
             check(table, index, seed=1, times=4)
 
 
@@ -76,7 +76,7 @@ def test_tables_of_any_length(tmp_path, kind, count):
     with make(tmp_path, "columns", {"x": values, "nan": np.full(count, np.nan)}) as table:
         for name in ("x", "nan"):
             index = table.create_index(name, kind=kind)
-            assert index.open_rows == 0
+            assert index.unindexed_rows == 0
             check(table, index)
 
 
@@ -111,15 +111,15 @@ def test_rows_come_and_change_and_go(tmp_path_factory, data):
                     table.truncate(int(rng.integers(rows // 2, rows + 1)))
                 case "refresh":
                     table.refresh_index()
-                    assert all(one.open_rows == 0 for one in table.indexes.values())
+                    assert all(one.unindexed_rows == 0 for one in table.indexes.values())
                 case "compact":
                     index.compact()
-                    assert index.open_rows == 0
+                    assert index.unindexed_rows == 0
                     assert len(index.runs) <= 1 or index.kind == "partial"
             table.flush()
             for one in table.indexes.values():
                 assert one.is_usable, one.reason
-                assert one.rows + one.open_rows == table.nrows
+                assert one.rows + one.unindexed_rows == table.nrows
                 check(table, one, times=2)
         path = table.path
     with cq.open_table(path) as table:
@@ -173,11 +173,11 @@ def test_many_new_rows_are_indexed_in_passing(tmp_path, where):
         table.append({"x": rng.integers(0, 99, SPAN_ROWS)})
         table.flush()
         if where == "flush":
-            assert table.indexes["x"].open_rows == 0
+            assert table.indexes["x"].unindexed_rows == 0
         path = table.path
         table.close()
     with cq.open_table(path) as table:
-        assert table.indexes["x"].open_rows == 0
+        assert table.indexes["x"].unindexed_rows == 0
         check(table, table.indexes["x"])
 
 
@@ -218,7 +218,7 @@ def test_damage_is_told_and_never_a_wrong_answer(tmp_path, place, at):
             check_range(case_of(table, index), index, value, value, False)
         if not index.is_usable:
             assert "damaged" in index.reason
-            assert index.open_rows == ROWS
+            assert index.unindexed_rows == ROWS
         table.refresh_index()
         assert index.is_usable or "changes" in index.reason
         check(table, index)
@@ -252,7 +252,7 @@ def test_an_index_of_a_column_of_another_type_is_not_used(tmp_path):
         file["table/x"].attrs.update(attrs)
     with cq.open_table(path) as table:
         assert "float64" in table.indexes["x"].reason
-        assert table.indexes["x"].open_rows == 1000
+        assert table.indexes["x"].unindexed_rows == 1000
 
 
 # Making
@@ -277,7 +277,7 @@ def test_a_build_that_fails_leaves_what_was(tmp_path, place):
             index.build(progress=fail)
         check(table, index)
         table.refresh_index()
-        assert index.open_rows == 0
+        assert index.unindexed_rows == 0
         check(table, index)
 
 
@@ -364,5 +364,5 @@ def test_an_array_in_memory_has_indexes():
     array[500:600] = 7
     again.changed(None, 500, 600)
     for index in again.indexes.values():
-        assert index.open_rows == SPAN_ROWS
+        assert index.unindexed_rows == SPAN_ROWS
         check(SimpleNamespace(), index)

@@ -244,7 +244,7 @@ def test_what_a_killed_program_left_is_in_nobodys_way(layout, tmp_path):
         table.modify(slice(5, 9), {"x": table["x"][0]})
     with cq.open_table(path, mode="r+") as table:
         table.refresh_index()
-        assert table.indexes["x"].open_rows == 0
+        assert table.indexes["x"].unindexed_rows == 0
         with forced():
             assert table.where("x == v", {"v": table["x"][0]}).count() >= 5
 

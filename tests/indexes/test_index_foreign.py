@@ -138,10 +138,10 @@ def test_what_others_write_is_found_when_it_is_refreshed(layout, write, tmp_path
     write(path)
     with cq.open_table(path, mode="r+") as table:
         table.refresh_index()
-        assert table.indexes["x"].open_rows == 0
+        assert table.indexes["x"].unindexed_rows == 0
         check(table, used=True)
     with cq.open_table(path) as table:
-        assert table.indexes["x"].open_rows == 0
+        assert table.indexes["x"].unindexed_rows == 0
         check(table, used=True)
 
 

@@ -70,7 +70,7 @@ def check_all(path, what):
         check(table, what)
         table.refresh_index()
         check(table, what)
-        assert all(index.open_rows == 0 for index in table.indexes.values()), what
+        assert all(index.unindexed_rows == 0 for index in table.indexes.values()), what
     with cq.open_table(path) as table:
         check(table, what)
         for name, index in table.indexes.items():

@@ -231,9 +231,10 @@ Coquina reads and writes these formats; [File formats](formats/index.md) describ
 | plain arrays | NPY, NPZ, raw bytes, with `coquina convert`; in Python any NumPy array, also memory-mapped | NPY, raw bytes, with `coquina convert` |
 | Bloscpack | versions 1 to 3, every checksum, with and without offsets; any dtype except objects, C and F order | the same in version 3 |
 
-The tables below list the features of Blosc2, Bloscpack and PyTables. Each "yes" names a test that runs the other library and
-coquina (for GROK and OPENHTJ2K: that reads files made by it); each "no" gives the reason. `python -m tests.interop.coverage` generates this
-page, and tests compare the tables with the codecs, filters, modes, options, atoms and names that the installed libraries list.
+The tables below list the features of Blosc2, Bloscpack and PyTables. Each "yes" stands for a test that runs the other library
+and coquina (for GROK and OPENHTJ2K: that reads files made by it), named in `tests/interop/coverage.py`; each "no" gives the
+reason. `python -m tests.interop.coverage` generates this page, and tests compare the tables with the codecs, filters, modes,
+options, atoms and names that the installed libraries list.
 """
 
 
@@ -260,9 +261,9 @@ operands, sources or servers are gone, or they are damaged on purpose), 78 by co
 | SChunk | 373 | 0 | 2 |
 | TreeStore | 259 | 2 | 2 |
 
-- Different: tables with computed columns, which are shown since; columns without rows whose dtype differs; a table in a store,
+- Different: tables with computed columns, which are read since; columns without rows whose dtype differs; a table in a store,
   whose parts python-blosc2 lists among the keys.
-- Not read: objects that stand for data on servers, functions, references within values, operands outside of the file's
+- Not read: objects that stand for data on servers, functions, references within values, operands outside the file's
   folder (`allow_external=True` reads them), chunks that a cache has not fetched, codecs that a
   test registers, and archives whose members are compressed.
 """
@@ -277,11 +278,14 @@ def page() -> str:
     """Return the page."""
     lines = [HEAD]
     for system in dict.fromkeys(row.system for row in ROWS):
-        lines += [f"## {system}\n", "| Kind | Name | Read | Written |", "|---|---|---|---|"]
+        lines += [f"## {system}\n", "| Kind | Names | Read | Written |", "|---|---|---|---|"]
+        alike: dict[tuple[str, str, str], list[str]] = {}
         for row in ROWS:
             if row.system == system:
-                cells = [f"yes: `{one}`" if is_test(one) else f"no: {one}" for one in (row.read, row.written)]
-                lines.append(f"| {row.kind} | {row.name} | {' | '.join(cells)} |")
+                read, written = ("yes" if is_test(one) else f"no: {one}" for one in (row.read, row.written))
+                alike.setdefault((row.kind, read, written), []).append(row.name)
+        for (kind, read, written), names in alike.items():
+            lines.append(f"| {kind} | {', '.join(names)} | {read} | {written} |")
         lines.append("")
     return "\n".join([*lines, peer_names.section(), TAIL])
 

@@ -62,7 +62,7 @@ def test_parts_of_a_text_compute_what_the_engine_computes(table):
 
 
 def test_errors_of_columns_that_only_numpy_has_types_for_are_those_of_the_text(table):
-    with pytest.raises(cq.ExpressionError, match="'longer' is no column"):
+    with pytest.raises(cq.ExpressionError, match="'longer' is not a column"):
         table.where("longer > 3")
     with pytest.raises(cq.ExpressionError):
         table.where("long > nothing")

@@ -22,13 +22,24 @@ assert_type(cq.expr("a + 1", a=a), cq.Expr)
 assert_type(cq.sin(a), cq.Array | cq.Expr)
 
 with cq.open("f.h5", "w") as file:
-    assert_type(file, cq.hdf5.File | cq.stores.Store)
-    file.create_dataset("x", data=[1, 2])
+    assert_type(file, cq.hdf5.File)
+    made = file.create_dataset("x", data=[1, 2], maxshape=(None,), filter="gzip", level=4)
+    assert_type(made, cq.hdf5.Dataset)
+    made.append([3])
+    with file.transaction(), made.appending() as session:
+        session.append([4])
+with cq.open("s.b2d", "w") as store:
+    store.create_dataset("raw/x", data=[1, 2], codec="lz4")
+    store.move("raw", "first")
 
 with cq.hdf5.File("f.h5", "r+") as f:
     assert_type(f, cq.hdf5.File)
     assert_type(f.create_group("g"), cq.hdf5.Group)
     assert_type(f.table("t"), cq.Table)
+    assert_type(f.dataset("x"), cq.hdf5.Dataset)
+    assert_type(f.dataset("x")[2:5], npt.NDArray[Any])
+    assert_type(f.require_group("g"), cq.hdf5.Group)
+    assert_type(f.require_dataset("y", (3,), "f8"), cq.hdf5.Dataset)
     assert_type(f.name, str | None)
     f["x"][3:5].mean()
 
@@ -49,7 +60,12 @@ with cq.create_table("t.h5", {"x": [1, 2]}, index=["x"]) as t:
 assert_type(cq.open_table("t.h5"), cq.Table)
 cq.open("a.b2nd")[1:3]
 
-# No type tells the suffix of a path: what files hold is of any type until it is declared, and needs no cast.
+cq.sqrt(a).explain()
+(a + 1).explain()
+assert_type(cq.view("f.h5", browser=False), cq.Viewer)
+
+# Type checkers do not read the suffix of a path: the content of a file has any type until it is declared,
+# without a cast. `dataset`, `table` and `require_group` above have types of their own.
 stored: cq.Array = cq.open("a.b2nd")
 assert_type(stored, cq.Array)
 hdf5_file: cq.hdf5.File = cq.open("f.h5")

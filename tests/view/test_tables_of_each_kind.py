@@ -94,7 +94,7 @@ def test_conditions_find_rows_or_say_where_they_are_wrong(show, columns, kind):
     error.wait_for()
     wrong = CONDITION.replace("name", "nme")
     assert error.locator("pre").inner_text().split("\n") == [wrong, " " * 15 + "^"]
-    assert "'nme' is no column" in error.inner_text()
+    assert "'nme' is not a column" in error.inner_text()
     assert box.get_attribute("aria-invalid") == "true"
     shown.picture(f"where-error-{kind}")
     box.fill(CONDITION)

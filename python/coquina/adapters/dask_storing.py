@@ -62,25 +62,24 @@ def from_dask(
     compute: bool = True,
     **storage: Unpack[StorageOptions],
 ) -> Any:
-    """Return an array with the items of a Dask array, computed and encoded by Dask's tasks, in parallel.
+    """Compute a Dask array and store it, compressed by Dask's tasks, in parallel.
 
-    x: a `dask.array.Array` of known shape, or a DataArray of xarray that has its items in one, and keeps its
-        attributes, names of axes and coordinates. It is computed by the scheduler that Dask is set to:
-        threads, processes, or a cluster; its chunks are merged or cut where they are not whole stored chunks.
-    path: the file to write, in memory if None. Workers in other processes must see its folder: what they
-        encode waits there, in files of its own, until it is taken over.
-    chunks: items along each axis of a stored chunk; by default those of Dask where they have at most 32 MiB,
-        else parts of them; "auto" for the rule of `asarray`. The other options are those of `asarray`.
-    compute: False returns a `dask.delayed` object of the array, which opens a file for reading. All that is
-        stored of it is in memory then until the file is written.
+    x: a `dask.array.Array` of known shape, computed by Dask's current scheduler: threads, processes or a
+        cluster; or an xarray DataArray over one, whose attributes, names of axes and coordinates are kept.
+        Its chunks are merged or divided if they are not whole stored chunks.
+    path: the file to write; None: in memory. Workers in other processes need access to its folder, where they
+        store encoded chunks until these are assembled.
+    chunks: elements along each axis of a stored chunk; by default Dask's chunks up to 32 MiB, otherwise parts
+        of them; "auto": the rule of `asarray`. The other options are those of `asarray`.
+    compute: False: return a `dask.delayed` object, which opens a file for reading. Its encoded chunks are in
+        memory until the file is written.
 
-    Every chunk is encoded once, by the task that computed it; chunks in a file lie in the order in which
-    threads finished them. The file appears when it is complete; a task that fails leaves none, or the old
-    one. A process that is killed outright leaves what it had beside it, under names that begin with a point
-    and the file's. Memory: a chunk of Dask for each task, and one, compressed.
+    Returns an `Array`. Each chunk is encoded once, by the task that computed it. The file appears when it is
+    complete; if a task fails, there is no file, or the previous one. A killed process leaves hidden files
+    that begin with a dot and the name of the file. Memory: a Dask chunk for each task, and one compressed.
 
-    Raises TypeError for what is no Dask array, ValueError for unknown lengths, what tasks raise, and what
-    `asarray` does.
+    Raises TypeError if `x` is not a Dask array, ValueError for unknown lengths, the errors of tasks, and
+    those of `asarray`.
     """
     module = dask()
     layers = layers_of(x)

@@ -148,7 +148,7 @@ class Store(AbstractDataStore):
 
     def _variable(self, opened: File, one: NetcdfVariable) -> Variable | None:
         """Return a variable; None, with a warning, for items that no array has."""
-        stored = opened.dataset(one.path)
+        stored: Any = opened.dataset(one.path)  # h5py's own dataset where no array can have the items
         h5 = inside(stored)
         place = Place(self._manager, one.path)
         dims = tuple([dimension.name for dimension in one.dimensions])

@@ -57,13 +57,16 @@ _ROWS_BYTES = 4 << 20  # read at a time by iteration
 class Array(Operators, _core.ArrayBase):
     """A compressed n-dimensional array, in memory or in a file.
 
-    `a[key]` reads and `a[key] = values` writes, for every key that NumPy takes; results are NumPy arrays and
-    scalars. `a.oindex[...]` and `a.vindex[...]` index orthogonally and by points; `a.view(key)` is lazy.
+    `a[key]` reads and `a[key] = values` writes, for every key that NumPy supports. Results are NumPy arrays
+    and scalars; only the blocks that the key touches are decoded. `a.oindex[...]` selects along each axis
+    separately, `a.vindex[...]` points; `a.view(key)` is lazy. Operators and functions return expressions.
 
-    shape: items along each axis. dtype: their NumPy dtype. chunks, blocks: items along each axis of a
-    chunk, the unit that is stored, and of a block, the unit that is decoded.
+    shape: elements along each axis. dtype: their NumPy dtype. chunks, blocks: elements along each axis of a
+        chunk, the unit of storage, and of a block, the unit of decoding.
 
-    Handles may be shared by threads. A write is one commit: readers see all of it or nothing.
+    Threads may share an array. A write is one commit: readers see all of it or nothing. Indexing raises
+    IndexError for keys out of range, CorruptError for damaged chunks. Memory: the result, and a block for
+    each thread.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -136,9 +139,9 @@ class Array(Operators, _core.ArrayBase):
         return info_of(self.handle.tuning())
 
     def encodings(self) -> dict[str, int]:
-        """Return how many chunks are encoded how, as in {"lz4 + bitshuffle": 12, "special": 1}.
+        """Return the number of chunks of each encoding, such as {"lz4 + bitshuffle": 12, "special": 1}.
 
-        Special chunks are of one value, and have no bytes of their own. The headers of all chunks are read.
+        Special chunks have one value and no data. The headers of all chunks are read.
 
         >>> import coquina as cq
         >>> a = cq.arange(10, dtype="i4")
@@ -290,7 +293,9 @@ class Array(Operators, _core.ArrayBase):
         return list(self.dtype.names or ())
 
     def view(self, key: Any) -> View:
-        """Return the lazy `a[key]`: a view that reads when it is indexed itself. A name gives a field.
+        """Return `a[key]` as a lazy `View`, which is read when it is indexed or computed with.
+
+        key: any key of NumPy, or the name of a field.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -312,14 +317,14 @@ class Array(Operators, _core.ArrayBase):
         name: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
-        """Make an index of a 1-d array, which conditions on `as_table(a)` use, and return how it is.
+        """Create an index of a 1-d array, for conditions on `as_table(a)`.
 
-        column: a field of an array of records, or an expression of its fields; None for the items.
+        column: a field of an array of records, or an expression of its fields; None for the elements.
         kind, memory_limit, name, progress: see `Table.create_index`.
 
-        It stands beside the array: in its HDF5 file, in a directory `<file>.index` beside a frame, in memory
-        for one in memory. Raises ValueError for another number of axes, for an array that is open for
-        reading, and for an index that there is.
+        The index is stored with the array: in its HDF5 file, in the directory `<file>.index` next to a frame,
+        or in memory. Returns an `Index`. Raises ValueError for another number of axes, an array open for
+        reading, and an existing index.
 
         >>> import coquina as cq
         >>> a = cq.asarray([3, 1, 4, 1, 5, 9, 2, 6])
@@ -342,7 +347,7 @@ class Array(Operators, _core.ArrayBase):
         return Indexer(self, lower_vector)
 
     def blocks_touched(self, key: Any) -> int:
-        """Return how many blocks `a[key]` reads (whether they are cached or not).
+        """Return the number of blocks that `a[key]` decodes.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -369,9 +374,10 @@ class Array(Operators, _core.ArrayBase):
             yield region, self[region]
 
     def resize(self, shape: int | tuple[int, ...], *, threads: int | None = None) -> None:
-        """Give the array another shape, in one commit. New items are zeros; the number of axes stays.
+        """Change the shape, in one commit. New elements are zero.
 
-        Raises ValueError for another number of axes, LimitError for more than can be counted.
+        shape: with the same number of axes. threads: the number of threads. Raises ValueError for another
+            number of axes, LimitError for more elements than the format can hold.
 
         >>> import coquina as cq
         >>> a = cq.asarray([[1, 2], [3, 4]])
@@ -387,10 +393,12 @@ class Array(Operators, _core.ArrayBase):
         self.resize_axes(list(new), threads)
 
     def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
-        """Make the array longer along `axis` by the items of `y`, in one commit.
+        """Append the elements of `y` along `axis`, in one commit.
 
-        y: as many axes as the array, and all lengths but that of `axis` equal; its items must be castable by
-        the rule "same_kind". Raises ValueError or TypeError for one that does not fit, IndexError for `axis`.
+        y: an array with the same lengths along all other axes; castable by the rule "same_kind". axis: an
+            int.
+        threads: the number of threads. Raises ValueError or TypeError for an array that does not fit,
+            IndexError for an axis out of range.
 
         >>> import coquina as cq
         >>> a = cq.asarray([[1, 2], [3, 4]])
@@ -417,7 +425,7 @@ class Array(Operators, _core.ArrayBase):
 
     @contextmanager
     def transaction(self) -> Generator[Array]:
-        """Make all changes within one commit: `with a.transaction(): ...`. An exception undoes them all.
+        """Return a context manager that makes all changes within it one commit. An exception undoes them.
 
         >>> import coquina as cq
         >>> a = cq.zeros(4)
@@ -440,7 +448,7 @@ class Array(Operators, _core.ArrayBase):
             self._wrote()
 
     def compact(self) -> None:
-        """Give back the space that old versions of chunks take in the file (`info.dead_bytes`).
+        """Release the space of old versions of chunks in the file (`info.dead_bytes`).
 
         >>> import coquina as cq
         >>> a = cq.zeros(3, path="a.b2nd", overwrite=True)
@@ -452,7 +460,7 @@ class Array(Operators, _core.ArrayBase):
         self._wrote()
 
     def refresh(self) -> bool:
-        """Go to the newest commit of whoever writes the file; return whether there was one.
+        """Show the newest commit of the file; return whether there was a newer one.
 
         >>> import coquina as cq
         >>> a = cq.zeros(3, path="a.b2nd", overwrite=True)
@@ -479,7 +487,7 @@ class Array(Operators, _core.ArrayBase):
         self.handle.close()
 
     def verify(self, *, threads: int | None = None) -> list[Damage]:
-        """Read and check every chunk, and its checksum; return those that are damaged, with their regions.
+        """Read and verify every chunk. Returns a list of the damaged chunks, with their regions.
 
         >>> import coquina as cq
         >>> a = cq.arange(3, path="a.b2nd", overwrite=True)
@@ -489,9 +497,10 @@ class Array(Operators, _core.ArrayBase):
         return [Damage.of(*damage) for damage in self.handle.verify(threads=threads)]
 
     def repair(self, path: Path, *, overwrite: bool = False, threads: int | None = None) -> list[Damage]:
-        """Write what is good to a new file and return what is not, which is NaN there, or zeros.
+        """Copy the undamaged chunks to a new file. Damaged regions become NaN, or zeros.
 
-        path: of the new file. overwrite: replace one that is there. threads: how many work; all by default.
+        path: of the new file. overwrite: replace an existing file. threads: the number of threads; all by
+            default.
 
         Returns a list of `Damage`, one for each chunk that does not decode. Raises FileExistsError, OSError.
 
@@ -505,9 +514,10 @@ class Array(Operators, _core.ArrayBase):
         return [Damage.of(*damage) for damage in lost]
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the array to a new file, chunks as they are stored. It appears when it is complete.
+        """Write the array to a new file. Chunks are copied verbatim.
 
-        path: of the new file. overwrite: replace one that is there; else that raises FileExistsError.
+        path: of the new file, which appears when it is complete. overwrite: replace an existing file;
+            otherwise FileExistsError is raised.
 
         >>> import coquina as cq
         >>> cq.arange(3).save("a.b2nd", overwrite=True)
@@ -517,7 +527,7 @@ class Array(Operators, _core.ArrayBase):
         self.handle.save(new_path(path), overwrite=overwrite)
 
     def to_bytes(self) -> bytes:
-        """Return the array as the bytes of a file, its chunks as they are stored.
+        """Return the array as the bytes of a file. Chunks are copied verbatim.
 
         >>> import coquina as cq
         >>> data = cq.arange(1000).to_bytes()
@@ -533,16 +543,15 @@ class Array(Operators, _core.ArrayBase):
         threads: int | None = None,
         **storage: Unpack[StorageOptions],
     ) -> Array:
-        """Return a copy, in memory or in a file, cut and encoded as the options say; else as this one is.
+        """Return a copy, in memory or in a file, with other chunks or another codec if requested.
 
-        chunks: "auto" chooses the default shape again. codec: "auto" with the options of `Tuning`; copies of
-            what is tuned are tuned too, if codec, level and filters are left out. lossy: what may be lost of
-            the copy; one without it holds the items as they are now, and keeps what is written to it exactly,
-            unless its codec or filters lose something themselves. Chunks of a codec with a parameter, which
-            may do that, are taken over as they are stored, if the options do not ask for others. attrs are
-            copied too. Memory: some 64 MiB, or one chunk; of chunks that are taken over, all of them.
+        path: the file to write; None: in memory. threads: the number of threads; all by default.
+        chunks: by default those of this array; "auto" applies the default rule. codec, level, filters: by
+            default those of this array, including its tuning. lossy: an error bound for the copy; by default
+            the copy is exact, unless its codec or filters are lossy.
 
-        path: the file to write; in memory if None. threads: how many work; all by default.
+        Returns an `Array` with the same attrs. Chunks are copied verbatim if the options allow it. Memory:
+        about 64 MiB, or one chunk; chunks that are copied verbatim into memory take their size.
 
         >>> import coquina as cq
         >>> a = cq.arange(10, codec="lz4")

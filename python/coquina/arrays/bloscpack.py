@@ -52,25 +52,25 @@ def pack(
     progress: Callable[[int], object] | None = None,
     **storage: Unpack[CodecOptions],
 ) -> int:
-    """Pack `x` to a Bloscpack file and return its size in bytes.
+    """Pack an array, bytes or a file to a Bloscpack file. Returns its size in bytes.
 
-    x: an array of any dtype without objects, any bytes-like object, or the path of a file: `.npy` files are
-        packed as the array that they hold, others as their bytes.
-    target: a path, or a file object opened for writing in binary mode that can seek.
-    codec, level, filters: see `compress`; "blosclz", 7 and "shuffle" by default. A Bloscpack file takes
-        "shuffle", "bitshuffle" or "nofilter". The codec "auto" gives each chunk what suits it, by goal, for_,
-        bandwidth, calibrate and profile of `Tuning`.
-    typesize: bytes of an item; that of the array, or 8 for bytes.
-    chunk_size: bytes of a chunk before compression, rounded down to whole items.
+    x: an array of any dtype without objects, any bytes-like object, or a path: `.npy` files are packed as
+        arrays, others as bytes.
+    target: a path, or a seekable file object opened for writing in binary mode.
+    codec, level, filters: see `compress`; by default "blosclz", 7 and "shuffle". The filters are "shuffle",
+        "bitshuffle" or "nofilter". The codec "auto" chooses for each chunk, by goal, for_, bandwidth,
+        calibrate and profile of `Tuning`.
+    typesize: bytes of an element; by default that of the array, or 8 for bytes.
+    chunk_size: bytes of a chunk before compression, rounded down to whole elements.
     checksum: "none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384" or "sha512".
-    offsets: list where the chunks are, so that partial reads need not walk over all chunks before.
-    metadata: a JSON text to keep with plain bytes; arrays write their own. metadata_room: bytes that are set
-        aside for it, in which `PackFile.set_metadata` changes it; by default ten times its length.
-    overwrite: replace a file that is there; False raises FileExistsError. The file at a path appears when it
-        is complete: a kill or a full disk leaves the old one.
-    progress: called with the bytes done so far, some 20 times a second and at the end.
+    offsets: store the offsets of the chunks, for partial reads.
+    metadata: JSON text to store with plain bytes; arrays store their own. metadata_room: bytes to reserve for
+        it, in which `PackFile.set_metadata` changes it; by default ten times its length.
+    overwrite: replace an existing file; False: raise FileExistsError. The file appears when it is complete.
+    threads: the number of threads; all by default.
+    progress: a function that is called with the number of bytes done, about 20 times a second and at the end.
 
-    Raises ValueError for options out of range, OSError. Memory: a few chunks beyond `x`.
+    Raises ValueError for options out of range, OSError. Memory: a few chunks.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -144,12 +144,13 @@ def unpack(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> npt.NDArray[Any] | bytes:
-    """Return what a Bloscpack file holds: an array if one was packed, else bytes.
+    """Read a whole Bloscpack file: an array if one was packed, otherwise bytes.
 
-    source: a path, or a file object opened for reading in binary mode that can seek.
-    Raises CorruptError (or its child TruncatedError) for a damaged file, UnsupportedError, OSError.
+    source: a path, or a seekable file object opened for reading in binary mode. threads: the number of
+        threads; all by default. progress: a function that is called with the number of bytes done.
 
-    threads: how many work; all by default. progress: called with the bytes done so far.
+    Raises CorruptError (or TruncatedError) for a damaged file, UnsupportedError, OSError. Memory: the result
+    and a few chunks.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -162,7 +163,9 @@ def unpack(
 
 @names_keywords
 def loads(packed: Buffer, *, threads: int | None = None) -> npt.NDArray[Any] | bytes:
-    """Return what `dumps` packed, or what the bytes of any Bloscpack file hold.
+    """Read a Bloscpack file from bytes, such as the result of `dumps`: an array, or bytes.
+
+    packed: the bytes. threads: the number of threads. Raises CorruptError for damaged bytes.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -180,15 +183,15 @@ def append(
     progress: Callable[[int], object] | None = None,
     **storage: Unpack[CodecOptions],
 ) -> int:
-    """Add `x` to what a Bloscpack file holds and return its new size in bytes.
+    """Append to the content of a Bloscpack file. Returns its new size in bytes.
 
-    x: if the file holds an array, one of the same dtype; it is added along the first axis (the last one if
-        the file's lies in Fortran order), and the other axes must be equal. Else bytes, or the path of a
-        file.
-    codec, level, filters: as `pack` takes them; files do not keep for what they were tuned.
-    Chunk size, typesize, checksum and offsets stay those of the file (a file of one small chunk gets chunks
-    of 1 MiB). The new file takes the old one's place
-    when it is complete, so the old one survives a kill or a full disk. Full chunks are copied, not decoded.
+    x: for an array an array of the same dtype, which is appended along the first axis (the last one in
+        Fortran order) and has equal other axes; for bytes a bytes-like object or the path of a file.
+    codec, level, filters: see `pack`; files do not store a goal of tuning.
+
+    Chunk size, typesize, checksum and offsets stay the same (a file of one small chunk gets chunks of 1 MiB).
+    The new file replaces the old one when it is complete, so a kill or a full disk leaves the old one. Full
+    chunks are copied verbatim.
 
     Raises ValueError for an array that does not fit, CorruptError for a damaged file, OSError.
 
@@ -232,10 +235,10 @@ def open(source: Path | BinaryIO) -> PackFile:
 
 
 class PackFile:
-    """An open Bloscpack file. `f[a:b]` reads only the chunks that hold the slice.
+    """An open Bloscpack file. `f[a:b]` reads only the chunks that contain the slice.
 
-    array: dtype, shape and order of the array in the file; None if it holds plain bytes.
-    metadata: what the file says about its content (parsed JSON), or None.
+    array: dtype, shape and order of the array in the file; None for plain bytes.
+    metadata: the metadata of plain bytes (parsed JSON), or None.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -308,15 +311,17 @@ class PackFile:
         }
 
     def set_metadata(self, metadata: Any, *, room: int | None = None) -> bool:
-        """Give the file other metadata; return whether they fitted into the room that it has for them.
+        """Replace the metadata of plain bytes. Returns whether they fitted into the reserved space.
 
-        metadata: what JSON can say. room: bytes to set aside for them; by default the file's own room, or ten
-            times what they need where that is too small. Where they do not fit, or another room is asked for,
-            a new file takes the old one's place; chunks are copied, not decoded. In the room one write
-            changes them, which a power cut can tear: the checksum of metadata shows that.
+        metadata: an object that JSON can represent. room: bytes to reserve; by default the reserved space of
+            the file, or ten times the length of the metadata if that is too small.
 
-        Raises ValueError for an array, whose metadata describe it, and for what has no path here,
-        LimitError for metadata that are longer than `room`, TypeError for what JSON cannot say, OSError.
+        If the metadata do not fit, or another size is requested, a new file replaces the old one; chunks are
+        copied verbatim. In the reserved space one write changes them; a power cut may damage them, which
+        their checksum detects.
+
+        Raises ValueError for an array, whose metadata describe it, and for a file without a path, LimitError
+        for metadata longer than `room`, TypeError for objects that JSON cannot represent, OSError.
 
         >>> import coquina as cq
         >>> size = cq.pack(b"data" * 100, "run.blp", metadata=b'{"run": 7}', metadata_room=1000)

@@ -32,15 +32,15 @@ _K1, _K2 = 0.01, 0.03
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How far the items of one array are from those of another, the original.
+    """The result of `quality`: the differences between an array and the original.
 
-    max_error, mean_error, rmse: greatest and mean distance, and the root of the mean of their squares. A NaN
-        equals a NaN, an infinity itself; where else one of two items is not finite, the distance is infinite.
-        Items that are not finite in both arrays do not count for the means.
-    psnr: peak signal-to-noise ratio in decibels, 20 log10(data_range / rmse); infinite if there is no error.
-    ssim: mean structural similarity of the images that the last two axes are; None if they have fewer than
-        7 items along one of these, or if items are complex. NaN where an image has items that are not finite.
-    data_range: the peak: what was given, or the distance of the least and the greatest item of the original.
+    max_error, mean_error, rmse: the greatest error, the mean error, and the root mean square error. NaN
+        equals NaN, and an infinity equals itself; if only one of two values is finite, the error is infinite.
+        Values that are not finite in either array are left out of the means.
+    psnr: peak signal-to-noise ratio in decibels, 20 log10(data_range / rmse); infinite without errors.
+    ssim: mean structural similarity of the images (the last two axes); None if an image has fewer than 7
+        elements along an axis, and for complex numbers. NaN if an image has values that are not finite.
+    data_range: the peak: as given, or the range of the original.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -58,16 +58,17 @@ class Quality:
 
 
 def quality(x: Any, y: Any, /, *, data_range: float | None = None) -> Quality:
-    """Return how far `y` is from `x`, the original.
+    """Compare an array with the original: errors, PSNR and structural similarity.
 
-    x, y: arrays of one shape of numbers, compressed, of NumPy, lazy, or datasets; at least one item.
-    data_range: the peak of PSNR and SSIM, such as 65535 for 16-bit images that use all of it; by default the
-        distance of the least and the greatest finite item of `x`.
+    x: the original. y: the other array. Both are arrays of numbers of one shape, with at least one element:
+        compressed, NumPy, lazy, or datasets.
+    data_range: the peak of PSNR and SSIM, such as 65535 for 16-bit images; by default the range of the finite
+        values of `x`.
 
-    SSIM is the mean over all windows of 7 by 7 items with equal weights that lie within an image, with the
-    sample covariance, K1 = 0.01 and K2 = 0.03; of several images it is the mean. Computed in float64 (complex
-    in complex128). Memory: some 100 MiB. Raises ValueError for shapes that differ, TypeError for items that
-    are no numbers.
+    Returns a `Quality`. SSIM is the mean over all windows of 7 by 7 elements with equal weights within an
+    image, with the sample covariance, K1 = 0.01 and K2 = 0.03, and the mean over all images. Computed in
+    float64 or complex128. Memory: about 100 MiB. Raises ValueError for different shapes, TypeError for values
+    that are not numbers.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -35,7 +35,10 @@ def zeros(
     path: Path | None = None,
     **storage: Unpack[StorageOptions],
 ) -> Array:
-    """Return a new array of zeros. See `asarray` for the options.
+    """Return a new array of zeros.
+
+    shape: an int or a tuple. dtype: float64 by default. path: the file to write; None: in memory. device and
+        the options of storage: see `asarray`. Repeated values take no space.
 
     >>> import coquina as cq
     >>> a = cq.zeros((10_000, 10_000))

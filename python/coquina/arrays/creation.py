@@ -52,29 +52,31 @@ def asarray(
 ) -> Array:
     """Convert the input to a compressed array.
 
-    obj: scalars, lists, buffers, NumPy arrays, objects with `__array__` or DLPack; an expression, which is
-        computed; or an object with `shape`, `dtype` and slices that are NumPy arrays, such as a dataset of
-        h5py or Zarr, which is read in boxes of some 64 MiB.
-    dtype: of the result; by default that of `obj`, with its byte order. Objects raise TypeError.
-    device: "cpu", the only one.
-    copy: None: return an `Array` itself if it has this dtype and these options. True: always make a new one.
-        False: never make one; raise ValueError if one is needed.
-    chunks, blocks: items along each axis of a chunk, which is stored as a unit, and of a block, which is
-        decoded as a unit. None or "auto": the default rule, which depends on `access`: "any", "rows"
-        (`a[i]`), "columns" (`a[..., j]`), or the shape of the boxes that will be read.
+    obj: a scalar, list, buffer, NumPy array, or object with `__array__` or DLPack; an expression, which is
+        computed; or an object with `shape`, `dtype` and slices, such as an h5py or Zarr array, which is read
+        in parts of about 64 MiB.
+    dtype: of the result; by default that of `obj`, including its byte order. Objects raise TypeError.
+    device: "cpu", the only device.
+    copy: None: return an `Array` unchanged if it has this dtype and these options. True: always make a copy.
+        False: never copy; raise ValueError if a copy is needed.
+    chunks, blocks: elements along each axis of a chunk, the unit of storage, and of a block, the unit of
+        decoding. None or "auto": the default rule, which depends on `access`.
+    access: the expected reads: "any", "rows" (`a[i]`), "columns" (`a[..., j]`), or the shape of a box.
     codec, level, filters: see `compress`. A codec with a parameter is a pair, such as ("zfp_accuracy", -3).
         The codec "auto" chooses for each chunk, by the keywords of `Tuning`: goal, for_, and others.
-    lossy: the loss that is allowed in items written now and later: a `Lossy` or a mapping of its keywords,
-        such as {"max_error": 0.01}. None: no loss.
-    path: the file to write; None: in memory. contiguous: one file; False: a directory with a file per chunk.
-    overwrite: replace an existing file; otherwise it raises FileExistsError.
-    checksums: store one for each chunk of a file, so that flipped bits are found.
+    lossy: the allowed error, now and in later writes: a `Lossy`, or a mapping of its keywords, such as
+        {"max_error": 0.01}. None: exact.
+    path: the file to write; None: in memory. contiguous: True: one file. False: a directory with a file for
+        each chunk.
+    overwrite: replace an existing file; otherwise FileExistsError is raised.
+    checksums: store a checksum for each chunk of a file, which detects flipped bits.
+    threads: the number of threads; all by default.
 
-    Attributes of the source are copied to `attrs`, with the names of its axes, and the coordinates of
-    DataArrays. Items of packed variables (`scale_factor`) stay as they are stored.
+    Returns an `Array`. Attributes of the source are copied to `attrs`, with the names of its axes and the
+    coordinates of a DataArray. Values of packed variables (`scale_factor`) are stored unchanged.
 
-    Raises ValueError for options out of range and for attributes that cannot be stored, LimitError if the
-    format cannot hold as many items.
+    Raises ValueError for options out of range and for attributes that cannot be stored, LimitError for more
+    elements than the format can hold.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -173,16 +175,16 @@ def from_slabs(
     threads: int | None = None,
     **storage: Unpack[StorageOptions],
 ) -> Array:
-    """Return a new array of slabs that follow each other along the first axis; how many is not known before.
+    """Return a new array from slabs that are joined along the first axis; their number need not be known.
 
-    slabs: arrays of one shape but for the first axis, at least one (it may be of length 0). Later ones
-        must be castable to the dtype of the first by the rule "same_kind". The other options are those of
-        `asarray`.
+    slabs: an iterable of arrays with the same shape except along the first axis; at least one, which may have
+        length 0. Later slabs must be castable to the dtype of the first one by the rule "same_kind".
+    dtype: of the result; by default that of the first slab.
+    path: the file to write; None: in memory. threads: the number of threads; all by default. The options of
+        storage are those of `asarray`.
 
-    Memory: a row of chunks, and a slab. A file is committed once, at the end. Raises ValueError or
-    TypeError for a slab that does not fit; there is no file then.
-
-    path: the file to write; in memory if None. threads: how many work; all by default.
+    Raises ValueError or TypeError for a slab that does not fit; no file is left then. Memory: a row of chunks
+    and one slab. A file is committed once, at the end.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """An open frame: `frame[n]` is what chunk `n` decodes to, as bytes. Each change is one commit.
+    """A sequence of compressed chunks of bytes, in a file, a directory or memory.
 
-    attrs: metadata that can be changed. meta: the fixed ones.
+    `frame[n]` decodes chunk `n` to bytes. Each change is one commit.
+
+    attrs: metadata that can be changed. meta: fixed metadata.
 
     >>> import coquina as cq
     >>> frame = cq.Frame.create("x.b2frame", overwrite=True)
@@ -55,12 +57,13 @@ class Frame:
         meta: Mapping[str, Any] | None = None,
         **storage: Unpack[FrameOptions],
     ) -> Frame:
-        """Return a new frame without chunks.
+        """Create a frame without chunks.
 
-        chunk_size: bytes of each chunk but the last, before compression; 0 lets each have its own size.
-        typesize, codec, level, filters: how chunks are encoded; the codec "auto" gives each what suits it, by
-            the keywords of `Tuning`: goal, for_, and others. The other options are those of `asarray`.
-        meta: metadata that stay as they are as long as the frame lives.
+        chunk_size: bytes of each chunk except the last, before compression; 0 allows any sizes.
+        typesize, codec, level, filters: the encoding of chunks. The codec "auto" chooses for each chunk, by
+            the keywords of `Tuning`: goal, for_, and others. path, threads and the other options are those of
+            `asarray`.
+        meta: fixed metadata.
 
         >>> import coquina as cq
         >>> frame = cq.Frame.create("x.b2frame", typesize=8, codec="lz4", overwrite=True)

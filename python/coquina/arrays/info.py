@@ -18,27 +18,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArrayInfo:
-    """How an array is stored, as of one moment.
+    """How an array is stored; the state when `a.info` was read.
 
-    shape, chunks, blocks: items along each axis of the array, of a chunk, of a block.
-    codec, level, filters: how new chunks are encoded; those of other writers may differ.
-    codec_parameter: of a codec that has one, else None.
-    nbytes, cbytes: bytes of the items, and of the chunks as stored.
-    nchunks, special_chunks: how many chunks, and how many of them are one value and store nothing.
-    dead_bytes: bytes of the file that nothing refers to any more; `compact` gives them back.
-    checksums: "fresh" where chunks have them, "stale" after another program wrote the file, until this one
-        writes again (chunks of the other one have none until the array is compacted), "absent".
-    known_chunks: of how many chunks the least and the greatest item are known; None if items are no numbers
-        that have an order.
-    blocks_decoded, blocks_cached: work of this handle's reads so far: blocks decoded, and blocks found
-        decoded.
-    lossy: what may be lost of the items, and what was; None where they are kept exactly, a text where this is
-        not known, as what the file says of it is damaged.
-    tuning: what chunks are tuned for; None where all are encoded as codec, level and filters say, a text
-        where what the file says of it is damaged.
-    encodings: how many chunks of a tuned array are encoded how; None for others, and for remote arrays.
-    url, requests, bytes_read: of a remote array: where it is, how many ranges of its file were asked for
-        by all who read it, and how many bytes came; else None.
+    shape, chunks, blocks: elements along each axis of the array, of a chunk, of a block.
+    codec, level, filters: the encoding of new chunks; chunks of other writers may differ.
+    codec_parameter: the parameter of the codec, or None.
+    nbytes, cbytes: bytes of the elements, and of the stored chunks.
+    nchunks, special_chunks: the number of chunks, and of chunks of one value, which store nothing.
+    dead_bytes: bytes of old versions in the file, which `compact` releases.
+    checksums: "fresh": chunks have checksums. "stale": another program has written to the file since; its
+        chunks have none until the array is compacted. "absent": there are none.
+    known_chunks: the number of chunks whose minimum and maximum are stored; None for elements that are not
+        ordered numbers.
+    blocks_decoded, blocks_cached: counts of this handle: blocks decoded, and blocks found in the cache.
+    lossy: the error bound and the greatest error; None for an exact array, text if the record is damaged.
+    tuning: the goal of a tuned array; None for others, text if the record is damaged.
+    encodings: the number of chunks of each encoding, for tuned arrays; None for others and for remote arrays.
+    url, requests, bytes_read: of a remote array: its URL, the number of requested ranges of its file, and the
+        bytes received; None for others.
 
     >>> import coquina as cq
     >>> cq.zeros((100, 100), chunks=(50, 100)).info.nchunks
@@ -168,7 +165,7 @@ def asked(array: Array) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A chunk that cannot be read: its number, the region of the array that it holds, and what is wrong.
+    """A damaged chunk: its number, its region of the array, and the error.
 
     >>> import coquina as cq
     >>> a = cq.arange(3, path="a.b2nd", overwrite=True)

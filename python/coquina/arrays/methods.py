@@ -205,9 +205,9 @@ class Methods:
         return namespace().astype(self, dtype, copy=copy)
 
     def compute(self, path: Any = None, **options: Any) -> Any:
-        """Return the items as an `Array`, as `Expr.compute` does: small results have been computed already.
+        """Return an `Array`, as `Expr.compute` does; small results are computed already.
 
-        path, options: as of `asarray`; without any an array is returned as it is.
+        path, options: see `asarray`. Without options the array itself is returned.
 
         >>> import coquina as cq
         >>> e = cq.expr("a**2", a=cq.arange(4))
@@ -215,6 +215,18 @@ class Methods:
         array([0, 1, 4, 9])
         """
         return namespace().asarray(self, path=path, **options)
+
+    def explain(self) -> Any:
+        """Return how the values are obtained, as `Expr.explain` does: small results are computed already.
+
+        >>> import coquina as cq
+        >>> print((cq.arange(4) * 2).explain())
+        x0: int64 (4,), Array, chunks (4,)
+        chunks: (4,)
+        blocks: (4,)
+        by_numpy: []
+        """
+        return namespace().expr("x", x=self).explain()
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None, **storage: Any) -> Any:
         """Return the items in another shape, in C order or Fortran's; see `coquina.reshape`.

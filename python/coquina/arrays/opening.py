@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from coquina.expressions import saved as saved_expressions
     from coquina.hdf5 import files as hdf5_files
     from coquina.stores import opening as stores
-    from coquina.stores import tree as store_tree
     from coquina.tables import directories as table_directories
 else:
     hdf5_files, stores, table_directories = map(Provider, ("hdf5_files", "stores", "table_directories"))
@@ -75,7 +74,7 @@ class OpenOptions(TypedDict, total=False):
 @overload
 def open(
     source: Path | BinaryIO, mode: Literal["w", "x"], **options: Unpack[OpenOptions]
-) -> hdf5_files.File | store_tree.Store: ...
+) -> hdf5_files.File: ...
 
 
 @overload
@@ -98,33 +97,33 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     allow_external: bool | None = None,
 ) -> Any:
-    """Open a file by its content, and read only what is asked for.
+    """Open a file. Its content decides the type of the result; data are read on demand.
 
-    Returns an `Array` for files and directories of Blosc2 with an n-dimensional array (`.b2nd`), an `Expr`
-    for a saved expression, a `Frame` for others of Blosc2 (`.b2frame`), a `PackFile` for Bloscpack files, an
-    `hdf5.File` for HDF5, a `stores.Store`, which is a group, for stores of python-blosc2 (`.b2d`, `.b2z`,
-    `.b2e`), and a `Table` for directories of `create_table`.
+    Returns an `Array` for an n-dimensional Blosc2 array (`.b2nd`, or a directory), an `Expr` for a saved
+    expression, a `Frame` for other Blosc2 frames (`.b2frame`), a `PackFile` for Bloscpack, an `hdf5.File` for
+    HDF5 and NetCDF-4, a `stores.Store` for stores of python-blosc2 (`.b2d`, `.b2z`, `.b2e`), and a `Table`
+    for a directory that `create_table` wrote.
 
-    source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in a
-        `store`, or a file object opened for reading in binary mode that can seek. Remote files are read by
-        ranges of bytes, of which `remote` of what is returned keeps count.
-    mode: "r" to read; "r+" or "a" to change too, which one process at a time can. "w" and "x" make a new
-        HDF5 file, or a new store (`.b2d`, `.b2z`), as does "a" where there is none of such a name; see
-        `hdf5.File` and `stores.Store`.
-    offset: where in the file the frame begins.
-    verify: look at the checksums of what is read, where the file has them.
-    damaged: open, to read, what is left where header, index or trailer of a frame are damaged, which is
-        an error else. Checksums tell which chunks are good: see `verify` and `repair`. That a chunk is all
-        zeros, all NaN or not written yet has none, and is believed.
-    wait: for so many seconds, if another process writes to what is to be changed; BlockingIOError is raised
-        then. Waits for HDF5 files. durable: commits of an HDF5 file wait for the disk; see `Array.durable`.
-    allow_external: have an HDF5 file read other files that it names (external storage and links, virtual
-        datasets), and a saved expression its operands, wherever they lie. By default only those in its own
-        folder or below are read.
-    store: an object store of obstore. storage_options: what fsspec takes for the file system of a URL.
+    source: a path, a URL that fsspec knows ("https://", "s3://", "memory://"), the path of an object in
+        `store`, or a seekable file object opened for reading in binary mode. Remote files are read by byte
+        ranges; the attribute `remote` of the result counts the requests.
+    mode: "r": read only. "r+", "a": read and write; one process at a time can write. "w", "x": create an HDF5
+        file, or a store (`.b2d`, `.b2z`); "a" does so if the file does not exist. See `hdf5.File` and
+        `stores.Store`.
+    offset: the position of the frame in the file, in bytes.
+    verify: verify the checksums of the parts that are read, if the file has checksums.
+    damaged: open the readable part of a frame whose header, index or trailer is damaged. Chunks are verified
+        by their checksums (see `verify` and `repair`); chunks of zeros, of NaN and unwritten ones have none.
+    wait: the number of seconds to wait if another process is writing to the file; BlockingIOError is raised
+        after that. HDF5 files and tables only.
+    durable: commits of an HDF5 file wait for the disk; see `Array.durable`.
+    allow_external: allow an HDF5 file to refer to other files (external storage, external links, virtual
+        datasets), and a saved expression to operands, outside its own folder.
+    store: an object store of obstore. storage_options: options that fsspec passes to the file system of a
+        URL.
 
-    Raises CorruptError, TruncatedError, OSError (BlockingIOError if another process writes), and
-    UnsupportedError, which says what it is, for files of other formats.
+    Raises FileNotFoundError, CorruptError, TruncatedError, OSError (BlockingIOError if another process is
+    writing), and UnsupportedError, which names the format, for files of other formats.
 
     >>> import coquina as cq
     >>> cq.arange(5).save("a.b2nd", overwrite=True)
@@ -261,7 +260,10 @@ def _open_remote(reader: RangeReader, mode: str, offset: int, verify: bool, dama
 
 @names_keywords
 def from_bytes(buffer: Buffer) -> Any:
-    """Return what the bytes of a file hold, for reading; see `open`.
+    """Open the content of a file that is in memory, for reading; see `open`.
+
+    buffer: the bytes of the file. Returns the same types as `open`. Raises CorruptError, TruncatedError and
+        UnsupportedError.
 
     >>> import coquina as cq
     >>> cq.from_bytes(cq.arange(5).to_bytes())[:]

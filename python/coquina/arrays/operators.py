@@ -300,16 +300,16 @@ class Operators(Methods):
         return bool(arithmetic.binary("equal", self, item).any())
 
     def to_dask(self, chunks: int | str | tuple[int | str | None, ...] | None = None) -> Any:
-        """Return a `dask.array.Array` of the same items: lazy, read without a lock, each block by its task.
+        """Return a `dask.array.Array` of the same elements. It is lazy and read without a lock.
 
-        chunks: items of Dask's chunks along each axis, one number or one for each ("auto", -1 for all), which
-            are rounded to multiples of the stored chunks, so that no two tasks decode the same. By default as
-            many stored chunks as fit in Dask's `array.chunk-size` (128 MiB), at least one.
+        chunks: elements along each axis of a Dask chunk, one number or one for each axis ("auto", -1 for
+            all), rounded to multiples of the stored chunks, so that no two tasks decode the same chunk. By
+            default as many stored chunks as fit Dask's `array.chunk-size` (128 MiB), at least one.
 
-        Slices of the Dask array decode only the blocks that they touch. Its name is the same for the same
-        items in every process, and another one after a change; the items are read when Dask computes. Tasks
-        in other processes open files by their path, once a process, and get what is in memory compressed.
-        Raises ImportError without Dask, ValueError for `chunks` that mean nothing.
+        Slices of the Dask array decode only the blocks that they touch. Its name depends on the values, or on
+        the path and commit of a file. Values are read when Dask computes. Tasks in other processes open files
+        by their path; arrays in memory are sent to them compressed. Raises ImportError without Dask,
+        ValueError for invalid `chunks`.
 
         >>> import numpy as np
         >>> import coquina as cq

@@ -32,15 +32,13 @@ class Bar(Protocol):
 
 
 def set_progress(show: Show | Callable[[int], Bar | None] = "auto") -> None:
-    """Say whether work that takes over a second shows a bar: reading, computing, writing, sorting.
+    """Choose whether operations that take more than a second show a progress bar.
 
-    show: "auto": in notebooks only. "always": in notebooks, and on standard error where that is a terminal.
-        "never". Or a function that gets the bytes of the whole work and returns a `Bar`, or None for no bar;
-        it and its bars are called by the thread that works, some 20 times a second.
+    show: "auto" (the default): in notebooks. "always": also in terminals, on standard error. "never". Or a
+        function that is called with the total number of bytes and returns a `Bar`, or None for no bar; it and
+        its bars are called by the working thread, about 20 times a second.
 
-    Functions that have a `progress` of their own and are given one show no bar.
-
-    Raises ValueError for another word.
+    Functions with a `progress` argument show no bar if it is given. Raises ValueError for another word.
 
     >>> import coquina as cq
     >>> cq.set_progress("never")

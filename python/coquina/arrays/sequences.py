@@ -44,9 +44,10 @@ def arange(
     path: Path | None = None,
     **storage: Unpack[StorageOptions],
 ) -> Array:
-    """Return a new array of the numbers from `start` (0 if it is left out) up to, without, `stop`, by `step`.
+    """Return evenly spaced numbers in the half-open interval [`start`, `stop`), with the given `step`.
 
-    Numbers, dates (datetime64) or durations, as `numpy.arange`. See `asarray` for the options.
+    start, stop, step: numbers, dates (datetime64) or durations, as in `numpy.arange`. dtype: of the result.
+        device, path and the options of storage: see `asarray`.
 
     >>> import coquina as cq
     >>> cq.arange(2, 10, 3)[:]

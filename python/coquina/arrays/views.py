@@ -54,11 +54,10 @@ def view_of(source: Source, key: Any = ...) -> View:
 
 
 class View(Operators):
-    """A lazy part of an array: indexing reads, assignment writes through, `view` narrows it further.
+    """A lazy part of an array: indexing reads, assignment writes to the array, `view` selects a part of it.
 
-    It follows the array: what is written to the array is seen in the view. It keeps the shape that it was
-    made with. Unlike in NumPy a view by index arrays is a view too, and where its indices name an element
-    several times, the last value assigned stays.
+    Changes of the array are visible in the view, whose shape is fixed. Unlike in NumPy, indexing by arrays
+    returns a view too; if its indices name an element several times, the last assigned value is stored.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -126,7 +126,7 @@ def _advice(kind: str, message: str, options: argparse.Namespace | None) -> str 
     """Return what to do about it, where that is known and not said yet."""
     file = getattr(options, "file", None)
     command = getattr(options, "command", "")
-    if kind == "exists" and hasattr(options, "force") and "--force" not in message:
+    if kind == "exists" and getattr(options, "force", None) is False and "--force" not in message:
         return "--force replaces it"
     if "coquina recover" in message:
         return None

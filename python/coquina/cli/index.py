@@ -136,9 +136,9 @@ def _by_rows(progress: Callable[[int], object]) -> Callable[[int, int], None]:
 def _listed(found: list[dict[str, Any]]) -> str:
     if not found:
         return "no index"
-    lines: list[list[str]] = [["name", "of", "kind", "rows", "open", "runs", "size", ""]]
+    lines: list[list[str]] = [["name", "of", "kind", "rows", "unindexed", "runs", "size", ""]]
     for one in found:
-        counts = [str(one.get(key, "")) for key in ("rows", "open_rows", "runs")]
+        counts = [str(one.get(key, "")) for key in ("rows", "unindexed_rows", "runs")]
         size = human(one["nbytes"]) if one.get("nbytes") else ""
         reason = "" if one.get("is_usable", True) else f"not used: {one.get('reason', '')}"
         texts = (one["name"], one.get("column", ""), one["kind"], *counts, size, reason)

@@ -27,19 +27,20 @@ def connect(
     cache: str | os.PathLike[str] | None = None,
     cache_bytes: int = 1 << 30,
 ) -> Any:
-    """Return what a server of `coquina serve` serves: a folder, or what is in its only file.
+    """Connect to a server that runs `coquina serve`. Returns its folder, or the content of its only file.
 
-    A folder is a mapping from names to folders, and to what is in files: groups, arrays, tables. These have
-    the words of local ones: `a[3:5]`, `a.shape`, `t.where("x > 5").to_arrow()`, `t["x"][5:9]`; and
-    `f.compute("a + b * 2", a="x", b="y")` computes on the server. Only what is asked for is fetched.
-    `read_async`, `compute_async`, `to_arrow_async` and the like do the same for `await`; eight are on their
-    way at once.
+    url: of the server, `http://host:port/`. token: of a user; None: public access. timeout: the number of
+        seconds to wait for each answer.
+    cache: a folder on disk for answers, of at most `cache_bytes`; before an answer is used again, the server
+        is asked whether it is still valid.
 
-    url: of the server, `http://host:port/`. token: of a user; without one, what everybody may read. timeout:
-    seconds to wait for each answer. cache: a folder on disk where answers are kept, at most `cache_bytes` of
-    them; before one is used again the server is asked whether it still holds.
+    A folder is a mapping of names to folders and to the contents of files: groups, arrays, tables. They have
+    the interface of local ones: `a[3:5]`, `a.shape`, `t.where("x > 5").to_arrow()`, `t["x"][5:9]`. Only
+    requested values are transferred. `f.compute("a + b * 2", a="x", b="y")` computes on the server.
+    `read_async`, `compute_async`, `to_arrow_async` and the like can be awaited; eight requests run at the
+    same time.
 
-    Raises OSError where no server answers, PermissionError without a right, ValueError for what is no URL.
+    Raises OSError if no server answers, PermissionError without a right, ValueError for an invalid URL.
     """
     requests = Requests(url, token, timeout, None if cache is None else DiskCache(cache, cache_bytes))
     single = requests.get("version").json()["single"]

@@ -40,11 +40,11 @@ else:
 
 
 class Expr(Operators):
-    """A lazy expression. It has the shape, dtype, operators and methods of arrays.
+    """A lazy expression, with the shape, dtype, operators and methods of an array.
 
-    `e[key]` computes these items, for every key that NumPy takes, and gives a NumPy array or scalar;
-    `e.compute()` gives a compressed array; `e.sum(axis=0)` and the like compute while they reduce.
-    Functions and operators on expressions make larger ones. `e.explain()` says how it is computed.
+    `e[key]` computes a part and returns a NumPy array or scalar, for every key that NumPy supports.
+    `e.compute()` returns a compressed array. Reductions such as `e.sum(axis=0)` compute block by block.
+    Functions and operators of expressions return larger expressions. `e.explain()` shows the plan.
 
     >>> import coquina as cq
     >>> e = cq.expr("a * 2 + 1", a=cq.arange(4))
@@ -132,13 +132,14 @@ class Expr(Operators):
         threads: int | None = None,
         **storage: Unpack[StorageOptions],
     ) -> Array:
-        """Compute all items into a new compressed array, in memory or in a file.
+        """Compute the expression into a new compressed array, in memory or in a file.
 
-        It has the chunks of the first operand of the same shape, and its blocks if items have the same size,
-        unless the options say otherwise; they are those of `asarray`, with those of `Tuning` for the codec
-        "auto". Memory: blocks in work. A file appears when it is complete.
+        path: the file to write, which appears when it is complete; None: in memory. threads: the number of
+            threads; all by default. The options of storage are those of `asarray`.
 
-        path: the file to write; in memory if None. threads: how many work; all by default.
+        Returns an `Array`. By default it has the chunks of the first operand of the same shape, and its
+        blocks if elements have the same size. Memory: some blocks for each thread, and the result if it is in
+        memory.
 
         >>> import coquina as cq
         >>> e = cq.expr("a * 2 + 1", a=cq.arange(4))
@@ -162,13 +163,14 @@ class Expr(Operators):
 
     @names_keywords
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write what is computed, and of which files, to a small file that `open` gives an expression of.
+        """Save the expression to a small file, which `open` returns as an expression.
 
-        Its operands are arrays in files, named by paths relative to the new file; python-blosc2 opens it too.
-        Raises ValueError for operands in memory, which are saved first; UnsupportedError for what has no text
-        (reductions, sorted and joined arrays, functions of the user's): save what `compute` returns.
+        path: of the new file. overwrite: replace an existing file; otherwise FileExistsError is raised.
 
-        path: of the new file. overwrite: replace one that is there; else that raises FileExistsError.
+        The file has the text of the expression and the paths of its operands, relative to the file;
+        python-blosc2 opens it too. Raises ValueError for operands in memory, which must be saved first;
+        UnsupportedError for expressions without a text (reductions, sorted and joined arrays, your own
+        functions): save the result of `compute` instead.
 
         >>> import coquina as cq
         >>> cq.arange(6).save("a.b2nd")
@@ -179,7 +181,7 @@ class Expr(Operators):
         saved_expressions.save(self, path, overwrite=overwrite)
 
     def explain(self) -> Explanation:
-        """Return how it is computed: its tree, and what of that the engine does. Computes nothing.
+        """Return the plan: the expression as a tree, and the parts that NumPy computes. Nothing is computed.
 
         >>> import coquina as cq
         >>> print(cq.expr("a * 2", a=cq.arange(4)).explain().formula)

@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 
 
 def expr(text: str, /, **operands: Any) -> Expr:
-    """Return the expression that `text` says, of `operands` by their names; nothing is computed yet.
+    """Parse an expression from text. Nothing is computed, and the text is never run as code.
 
-    text: names, numbers, strings, Python's operators of items (`and`, `or`, `not` are logical functions, and
-        comparisons chain), functions by NumPy's names (`sqrt(x)`, `where(m, x, y)`, `startswith(s, "a")`),
-        constants (pi, e, inf, nan), parts by constant keys (`x[2:5, ::-1]`), `.real`, `.imag`, `.T`,
-        reductions (`mean(x, axis=0)`), which are computed at once, and new arrays (`arange(10)`,
-        `linspace`, `zeros`, `ones`, `full`, `eye`) of at most 128 MiB. Methods of arrays and strings
-        work too: `x.mean(axis=0)`, `x.clip(0, 1)`, `x.reshape(2, -1)`, `s.startswith("a")`.
-    operands: arrays, expressions, views, datasets, NumPy arrays, Python and NumPy scalars.
+    text: names of operands, numbers, strings, Python's operators (`and`, `or`, `not` are elementwise, and
+        comparisons can be chained), functions by NumPy's names (`sqrt(x)`, `where(m, x, y)`, `startswith(s,
+        "a")`), constants (pi, e, inf, nan), slices with constant keys (`x[2:5, ::-1]`), `.real`, `.imag`,
+        `.T`, reductions (`mean(x, axis=0)`), which are computed at once, new arrays (`arange(10)`,
+        `linspace`, `zeros`, `ones`, `full`, `eye`) of at most 128 MiB, and methods of arrays and strings
+        (`x.mean(axis=0)`, `x.clip(0, 1)`, `x.reshape(2, -1)`, `s.startswith("a")`).
+    operands: arrays, expressions, views, datasets, NumPy arrays, and scalars of Python and NumPy.
 
-    Raises ExpressionError, a ValueError, for anything else; no part of the text is run. What NumPy raises for
-    operands that do not fit is raised with a note of the place.
+    Returns an `Expr`. Raises ExpressionError, a ValueError with the position, for any other text. Errors of
+    NumPy for operands that do not fit have a note with the position.
 
     >>> import coquina as cq
     >>> u, v = cq.asarray([3.0, 6.0]), cq.asarray([4.0, 8.0])

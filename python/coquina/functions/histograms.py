@@ -41,15 +41,15 @@ _ESTIMATORS = ("auto", "doane", "fd", "rice", "scott", "sqrt", "sturges")
 def histogram(
     a: Any, bins: Any = 10, range: Range = None, density: bool | None = None, weights: Any = None
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return how many items fall into each of the bins, and the edges of the bins, as `np.histogram` does.
+    """Count the elements in each bin, as `np.histogram`. Returns the counts and the edges of the bins.
 
-    bins: how many bins of the same width, their edges, or the name of an estimator, see
+    bins: the number of bins of equal width, their edges, or the name of an estimator, see
         `histogram_bin_edges`.
-    range: lower and upper end of the bins; of the items by default, which takes one more pass. Items outside
-        do not count. density: give the density instead, whose integral is 1.
-    weights: what each item counts for, in the shape of `a`.
+    range: lower and upper end; by default those of the elements, which needs another pass. Elements outside
+        are not counted. density: return the density, whose integral is 1.
+    weights: the weight of each element, in the shape of `a`.
 
-    Raises ValueError for bins that do not rise, and for a range, or items, that are not finite.
+    Raises ValueError for bins that do not increase, and for a range or elements that are not finite.
 
     >>> import coquina as cq
     >>> counts, edges = cq.histogram([1, 2, 1], bins=[0, 1, 2, 3])

@@ -262,11 +262,15 @@ PadMode = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
 
 
 def pad(x: Any, pad_width: Any, mode: PadMode = "constant", *, constant_values: Any = 0) -> Array | Expr:
-    """Return `x` with more items around it.
+    """Return `x` with additional elements around it.
 
-    pad_width: how many before and after each axis: a number, a pair for all axes, or a pair for each.
-    mode: what they are: "constant_values" (as `pad_width`, one, two or two for each axis), the "edge", or
-        `x` again: "reflect" mirrors it at its outermost items, "symmetric" behind them, "wrap" starts again.
+    pad_width: the numbers before and after each axis: one number, a pair for all axes, or a pair for each
+        axis.
+    mode: "constant": `constant_values`, given like `pad_width`. "edge": the outermost elements. "reflect":
+        mirrored at the outermost elements. "symmetric": mirrored, including them. "wrap": repeated from the
+        other end.
+
+    Raises ValueError for another mode or negative numbers.
 
     >>> import coquina as cq
     >>> cq.pad([1, 2], 1)[:]

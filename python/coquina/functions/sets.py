@@ -142,11 +142,12 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Array | tuple[Array, ...]:
-    """Return the distinct items of `ar`, sorted, with what else is asked for as `np.unique` gives it.
+    """Return the sorted distinct elements of `ar`, as `np.unique`.
 
-    return_index, return_inverse, return_counts: give also what `unique_all` names so, in this order.
-    axis: compare parts along an axis instead of items; the array is then read whole.
-    equal_nan: all NaNs are one value. sorted: they are in any case.
+    return_index, return_inverse, return_counts: also return the first positions, the inverse and the counts,
+        in this order; see `unique_all`.
+    axis: compare the parts along an axis instead of elements; the array is then read as a whole.
+    equal_nan: treat all NaNs as equal. sorted: has no effect; the result is always sorted.
 
     >>> import coquina as cq
     >>> cq.unique([3, 1, 3])[:]

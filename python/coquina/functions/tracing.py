@@ -51,17 +51,17 @@ _SKIPPED = tuple([f"{Path(file).parent}{sep}" for file in (__file__, np.__file__
 
 
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make plain NumPy code a function of compressed arrays that returns one expression.
+    """Turn plain NumPy code into a function of compressed arrays that returns one expression.
 
-    The function is run each time, with stand-ins for the arrays among its arguments. NumPy's functions of
-    items (`np.sin`, `np.where`, `np.clip`, operators, `astype`), parts by constant keys, and functions that
-    move items (`np.transpose`, `np.concatenate`, ...) become parts of the expression. What needs all items
-    is computed while the function runs: reductions (`np.sum`, `x.max()`), which give NumPy's numbers and
-    arrays, and such as `np.sort` and `@`. Where all is small, it is computed at once, to arrays.
+    The function is called with stand-ins for its array arguments. Elementwise functions of NumPy (`np.sin`,
+    `np.where`, `np.clip`, operators, `astype`), constant keys, and functions that move values
+    (`np.transpose`, `np.concatenate`, ...) become parts of the expression. Functions of all values are
+    computed during the call: reductions (`np.sum`, `x.max()`), which return NumPy's numbers and arrays, and
+    `np.sort`, `@` and the like. Small arrays are computed at once.
 
-    Raises TraceError, a TypeError that names the line, for all else: `if x > 0`, `float(x)`, loops over
-    items, `x[i] = ...`, `x += ...`, `out=`, keys that depend on values, functions of NumPy that are not
-    listed in `coquina.expressions.protocols`, and those of other packages, coquina's among them.
+    Raises TraceError, a TypeError with the line, for other code: `if x > 0`, `float(x)`, loops over elements,
+    `x[i] = ...`, `x += ...`, `out=`, keys that depend on values, functions of NumPy that are not listed in
+    `coquina.expressions.protocols`, and functions of other packages, including coquina's.
 
     >>> import coquina as cq, numpy as np
     >>> @cq.traced

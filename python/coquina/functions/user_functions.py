@@ -56,22 +56,22 @@ def vectorize(
     order: Order = "threads",
     name: str | None = None,
 ) -> Any:
-    """Make a function of NumPy arrays one of compressed arrays and expressions, block by block.
+    """Turn a function of NumPy arrays into a function of compressed arrays and expressions, block by block.
 
-    function: gets the blocks of its operands, NumPy arrays of one shape that it must not write to, and
-        Python numbers and strings as they were given; returns as many items as a block has. Blocks may be
-        any boxes, and items may be asked for more than once: it should look at items one by one.
-    dtype: what it returns. If it is not given, the function is called once more, for blocks of one item
-        that is 1 (zero for what is no number): what that call returns says the dtype.
-    order: "threads" runs it in several threads at a time, which share Python's lock, but not while NumPy
-        works on items. "order" runs it in one thread: chunk after chunk, and within a chunk block after
-        block, both in C order. Reductions that keep some axes go along these first.
-    name: in `explain()` and in errors; the function's own by default.
+    function: takes the blocks of its operands, NumPy arrays of one shape that it must not change, and Python
+        numbers and strings unchanged; returns an array of that shape. Blocks may be any boxes, and elements
+        may be requested more than once, so the function should be elementwise.
+    dtype: of the result. By default the function is called once with blocks of one element (1, or 0 for
+        values that are not numbers), and the dtype of that result is used.
+    order: "threads": several threads at the same time; NumPy releases the GIL in its loops. "order": one
+        thread, chunk after chunk and block after block, in C order. Reductions that keep some axes go along
+        these first.
+    name: shown by `explain()` and errors; by default the name of the function.
 
-    Use it as a decorator, with brackets or without, or call it. What is returned gives an array in memory
-    if the operands and the result are small, else an expression. Errors of the function are raised as they
-    are; a block of another shape raises ValueError, one of a dtype that is not cast to `dtype` (to the same
-    kind) TypeError. NumPy's warnings of overflows and the like are off while it runs.
+    Use it as a decorator, with or without arguments, or call it. The result of the new function is an array
+    in memory if operands and result are small, otherwise an expression. Errors of the function are raised
+    unchanged; a block of another shape raises ValueError, one whose dtype cannot be cast to `dtype` by the
+    rule "same_kind" TypeError. NumPy's warnings about overflows and the like are off while it runs.
 
     >>> import coquina as cq, numpy as np
     >>> @cq.vectorize

@@ -259,26 +259,23 @@ class AppendGroup:
 
 
 class AppendSession:
-    """Rows that are appended to a dataset, kept from flush to flush; `Dataset.appending` begins one.
+    """Appends rows to a dataset in chunks, with explicit commits; returned by `Dataset.appending`.
 
-    rows: how many the dataset has with what was appended. flushed: how many of them a kill leaves.
-    Rows can be read, here and elsewhere, once they are flushed; until then their place may hold anything.
-    Threads may share a session. While it lasts, change nothing else in the file.
+    rows: the length of the dataset including the appended rows. flushed: the length that a killed process
+        leaves.
 
-    What is guaranteed if the program is killed:
+    Rows can be read after they are flushed. Threads may share a session. Do not change the file in other ways
+    while a session is open. If the process is killed, the following holds:
 
-    - The dataset holds exactly what it held after the last flush, `flushed` rows: a flush is a commit of the
-      file. This is tested with kills at every write.
-    - In a file that was opened with `journal=False` libhdf5 writes in place, and a kill within a flush may
-      lose the rows of chunks that an earlier flush left partly filled; `coquina recover` saves the rest, and
-      tells. In SWMR mode (`file.h5.swmr_mode = True`) old chunks stay: nothing flushed is lost, and h5py's
-      `swmr=True` reads it.
-    - With the power cut, the same for `durable` sessions, as far as the disk tells the truth.
+    - The dataset has the rows of the last flush, because a flush is a commit of the file.
+    - In a file opened with `journal=False` libhdf5 writes in place. A kill within a flush may then lose the
+      rows of chunks that an earlier flush left partly filled; `coquina recover` saves the others. In SWMR
+      mode (`file.h5.swmr_mode = True`) nothing that was flushed is lost.
+    - With `durable` the same holds for a power cut.
 
-    Behind chunks that a flush left partly filled all rows wait in memory for the next one. There is one
-    without being asked for if they are more than 64 MiB. Flushing at whole chunks makes none of them wait,
-    and is the safest and cheapest. Memory, besides: one chunk along the first axis, times those along the
-    others, and some 40 bytes of index for each chunk appended.
+    After a flush that left a chunk partly filled, rows wait in memory for the next flush, which happens on
+    its own at 64 MiB. Flushing at whole chunks avoids that. Memory: one row of chunks, and 40 bytes for each
+    appended chunk.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -315,12 +312,12 @@ class AppendSession:
         return self._group.flushed[0]
 
     def append(self, rows: npt.ArrayLike) -> None:
-        """Add rows: an array with the axes of the dataset, or one row, with an axis less.
+        """Append rows: an array with the axes of the dataset, or a single row.
 
-        Whole chunks are written, the rest waits in memory; flushes where `flush_every` rows have gathered.
-        Raises ValueError or TypeError for rows that do not fit: none of them is added then. Raises OSError
-        if the disk is full: `rows` tells whether they were added, and when there is room again, `flush` and
-        `append` go on.
+        rows: the rows. Whole chunks are written, others wait in memory. Flushes after `flush_every` rows.
+            Raises ValueError or TypeError for rows that do not fit, without appending any; OSError if the
+            disk is full: the attribute `rows` tells whether the rows were appended, and `flush` and `append`
+            can be called again.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -337,9 +334,7 @@ class AppendSession:
                 self._group.flush()
 
     def flush(self) -> None:
-        """Write all rows so far, and all metadata: once it returns, a kill does not take them back.
-
-        `durable` sessions wait for the disk too, so that not even a power cut does.
+        """Commit all rows: a killed process no longer loses them. With `durable`, wait for the disk.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -357,7 +352,7 @@ class AppendSession:
         return self._group.is_closed
 
     def close(self) -> None:
-        """Flush, and let libhdf5 write metadata when it likes again.
+        """Flush, and end the session.
 
         >>> import numpy as np
         >>> import coquina as cq

@@ -83,35 +83,36 @@ def repack(
     progress: Callable[[int], object] | None = None,
     **storage: Unpack[RepackOptions],
 ) -> Repacked:
-    """Write a copy of an HDF5 file without gaps, its datasets compressed otherwise if that is asked for.
+    """Write a copy of an HDF5 file without unused space, and with other filters or chunks if requested.
 
-    group: what is copied; its members are those of the new file's root. A dataset may be named too.
-    filter, codec, level, filters, dictionary, blocks, fletcher32: as in `Group.create_dataset`; for all
-        datasets, or for those at or below the paths `only`, which count from `group` on. None keeps what is;
-        a codec without a filter is one of the filter "blosc2".
-        The codec "auto" gives each chunk of "blosc2" what suits it, by the keywords of
-        `Tuning`; with goal="size", a dataset that would take more bytes than before is copied as it is, and
-        chunks below 64 KiB may get "gzip" or "zstd" where these are smaller and no filter is named.
-        Codecs and filters that lose bits, such as "trunc_prec", want `verify=False`.
-    checksums: whether chunks whose only filter is "blosc2" have some; those that are otherwise are encoded
-        anew. None keeps what is.
-    chunks: "auto", or items along each axis for datasets with so many axes; None keeps what is, but with the
-        codec "auto" chunks below 64 KiB grow to at most 512 KiB, since headers would make them larger; with
-        goal="size" such a chunk is one block, which is decoded whole.
-        Datasets without chunks get some if they are to be compressed and have at least 64 KiB.
-    lossy: a bound on what floating-point numbers may lose; see `Group.create_dataset`. Dimension scales and
+    source, target: paths of the file to copy and of the new file. overwrite: replace an existing target.
+    threads: the number of threads; all by default.
+    group: the group or dataset to copy; its members become those of the new root group.
+    filter, codec, level, filters, dictionary, blocks, fletcher32: as in `Group.create_dataset`, for all
+        datasets, or for those at or below the paths `only`, relative to `group`. None: unchanged. A codec
+        without a filter implies the filter "blosc2". The codec "auto" chooses for each chunk of "blosc2", by
+        the keywords of `Tuning`; with goal="size", a dataset that would become larger is copied verbatim, and
+        chunks below 64 KiB may get "gzip" or "zstd" where these are smaller and no filter is given. Lossy
+        codecs and filters, such as "trunc_prec", need `verify=False`.
+    checksums: whether chunks whose only filter is "blosc2" have checksums; others are encoded again. None:
+        unchanged.
+    chunks: elements along each axis, for datasets with that number of axes, or "auto". None: unchanged, but
+        with the codec "auto" chunks below 64 KiB grow to at most 512 KiB, because headers would make them
+        larger; with goal="size" such a chunk is one block. Contiguous datasets of at least 64 KiB get chunks
+        if they are to be compressed.
+    lossy: an error bound for floating-point datasets; see `Group.create_dataset`. Dimension scales and
         integers stay exact, unless `only` names them.
-    in_place: replace the file by its copy, once that has been compared.
-    verify: compare the copy with the file before it gets its name: structure, attributes and all items.
-    progress: called with the number of bytes done so far, as `work_bytes` counts them.
+    in_place: replace the file by its copy, after the comparison.
+    verify: compare structure, attributes and all values of the copy before it gets its name.
+    progress: a function that is called with the number of bytes done, of `work_bytes`.
 
-    Chunks whose filters and shape stay the same are copied as they are stored. Groups, attributes, soft,
-    external and hard links, named datatypes and references are kept; what only a reference leads to is not.
-    What cannot be stored as it was asked for stays as it is, with the reason in `Repacked.datasets`.
+    Chunks whose filters and shape stay the same are copied verbatim. Groups, attributes, soft, external and
+    hard links, named datatypes and references are kept; objects that only a reference leads to are not.
+    Datasets that cannot be stored as requested are copied unchanged, with the reason in `Repacked.datasets`.
 
     Raises FileExistsError, OSError, ValueError for options that do not fit, KeyError if there is no `group`,
-    CorruptError for chunks that do not decode, or a copy that differs, UnsupportedError for references of
-    HDF5 1.12. Then there is no new file. Memory: some boxes of 64 MiB, or of a chunk if that is larger.
+    CorruptError for chunks that do not decode or a copy that differs, UnsupportedError for references of HDF5
+    1.12. No new file is left then. Memory: some boxes of 64 MiB, or of one chunk if that is larger.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -211,15 +212,15 @@ def copy(
     threads: int | None = None,
     **storage: Unpack[DatasetCopyOptions],
 ) -> Any:
-    """Copy a dataset, with its attributes, into a group of this file or another, stored otherwise.
+    """Copy a dataset with its attributes to a group, with other filters or chunks if requested.
 
-    name: in that group; that of the dataset by default. All other options are those of `repack`, with the
-    filter "blosc2" by default; a bound is for integers too here. Returns the new dataset; there is none if an
-    exception is raised. References in attributes lead to what has the same name in the other file, if there
-    is such a thing.
-    Raises ValueError if the name exists already, and what `repack` raises.
+    dataset: of coquina or h5py. target: the group, in this file or another. name: of the copy; by default
+        that of the dataset. threads: the number of threads; all by default. The other options are those of
+        `repack`, with the filter "blosc2" by default; here an error bound applies to integers too.
 
-    dataset: of ours or of h5py. target: the group. threads: how many work; all by default.
+    Returns the new dataset; after an exception there is none. References in attributes lead to the object of
+    the same name in the other file, if there is one. Raises ValueError if the name exists, and the errors of
+    `repack`.
 
     >>> import coquina as cq
     >>> with cq.hdf5.File("f.h5", "w") as f, cq.hdf5.File("g.h5", "w") as g:

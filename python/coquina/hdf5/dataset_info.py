@@ -20,19 +20,21 @@ _COUNTERS = ("chunks_direct", "chunks_fetched", "chunks_unchanged", "boxes_whole
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DatasetInfo(ArrayInfo):
-    """How a dataset is stored, as of one moment.
+    """How a dataset is stored; the state when `d.info` was read.
 
-    Besides the facts of every array, of which `codec`, `level` and `filters` are those of a copy:
+    In addition to the fields of `ArrayInfo` (`codec`, `level` and `filters` are those of a copy):
+
     name: in the file. layout: "chunked", "contiguous", "compact" or "virtual".
     maxshape: None along an unlimited axis.
     pipeline: id, name and parameters of each HDF5 filter, in the order of writing.
-    encoding: how chunks of Blosc2 are encoded that are written, where its parameters cannot say it.
-    access, reason: the access path to the chunks, and why it is not "direct".
-    chunks_direct, chunks_fetched, boxes_whole: work of this handle so far: chunks that were read from a
-        descriptor of ours, chunks and boxes of items that came from libhdf5.
-    chunks_unchanged: how often decoded blocks of a chunk were used without asking libhdf5, as nothing had
-        changed since it was fetched.
-    table_rows: chunks in the table, if one was made. fallbacks: how often a slower way had to be taken.
+    encoding: the encoding of new Blosc2 chunks, if the parameters of the filter cannot express it.
+    access, reason: the access path to the chunks, and the reason if it is not "direct".
+    chunks_direct, chunks_fetched, boxes_whole: counts of this handle: chunks read directly, chunks and boxes
+        read by libhdf5.
+    chunks_unchanged: how often decoded blocks were reused without asking libhdf5, because nothing had
+        changed.
+    table_rows: the number of chunks in the table of chunks, if there is one. fallbacks: how often a slower
+        access path was used.
 
     >>> import numpy as np
     >>> import coquina as cq

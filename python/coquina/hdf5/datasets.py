@@ -68,13 +68,13 @@ NAME_BYTES_MAX = 31
 
 
 class Dataset(Placed, Array):
-    """A dataset of an HDF5 file; an `Array` in all that arrays do.
+    """A dataset of an HDF5 file. It is an `Array`, with h5py's attributes and methods in addition.
 
-    Its axes are those of the file, then those of an array datatype. It shares the file with h5py (`h5`), and
-    threads may share it. HDF5 knows no commits: a write that fails half-way leaves half of it.
+    Its axes are those of the dataset, followed by those of an array datatype. It shares the file with h5py
+    (`h5`). Threads may share it. Changes are committed by `File.flush` or `File.transaction`.
 
-    access: the access path to chunks: "direct" (read past libhdf5, without its lock), "fetched" (libhdf5
-    hands over stored chunks, in batches) or "whole" (libhdf5 does it all); see `access_reason`.
+    access: the access path to chunks: "direct" (without libhdf5 and its lock), "fetched" (libhdf5 reads
+        stored chunks in batches) or "whole" (libhdf5 reads and decodes); see `access_reason`.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -348,9 +348,11 @@ class Dataset(Placed, Array):
     def resize(
         self, shape: int | tuple[int, ...], axis: int | None = None, *, threads: int | None = None
     ) -> None:
-        """Give the dataset another shape, or its axis `axis` another length. New items are the fill value.
+        """Change the shape of the dataset, or the length of one axis. New elements have the fill value.
 
-        Raises ValueError for a shape that it cannot grow to, UnsupportedError if it is not chunked.
+        shape: the new shape, or the new length if `axis` is given. axis: the axis to change. threads: the
+            number of threads. Raises ValueError if `maxshape` does not allow the shape, UnsupportedError if
+            the dataset is not chunked.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -465,7 +467,11 @@ class Dataset(Placed, Array):
             raise TypeError(f"write_direct: {error}") from None
 
     def append(self, y: npt.ArrayLike, axis: int = 0, *, threads: int | None = None) -> None:
-        """Make the dataset longer along `axis` by the items of `y`; see `Array.append`, and `appending`.
+        """Append the elements of `y` along `axis`.
+
+        y: an array with the same lengths as the dataset along all other axes. threads: the number of threads.
+            Raises ValueError or TypeError for an array that does not fit or a dataset that cannot grow. For
+            many small appends use `appending`. See `Array.append`.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -483,9 +489,11 @@ class Dataset(Placed, Array):
         super().append(values, axis, threads=threads)
 
     def appending(self, flush_every: int | None = None, *, durable: bool = False) -> AppendSession:
-        """Begin a session of appends of which a kill leaves what was flushed last; a context manager.
+        """Return a context manager that gathers appended rows into chunks and commits them on `flush`.
 
-        flush_every: flush whenever so many rows have gathered. durable: a flush waits for the disk.
+        flush_every: commit whenever this number of rows has been gathered. durable: commits wait for the
+            disk. A killed process leaves the rows of the last commit. Memory: rows wait until they fill a
+            chunk.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -515,11 +523,11 @@ class Dataset(Placed, Array):
             raise ValueError(f"shape {shape}: the last axes of {self.shape} belong to the dtype")
 
     def chunk_info(self, coords: Iterable[int]) -> ChunkInfo:
-        """Return where the chunk is stored that holds the item at `coords`.
+        """Return the location of the stored chunk that contains the element at `coords`.
 
-        The first call takes as long as libhdf5 needs to find one chunk, the second as long as it needs to
-        list them all, and the others do not depend on their number, as long as the dataset does not change
-        but by `write_chunk`. A file that others may write to, with SWMR or by `h5`, is asked each time.
+        coords: an index for each axis. Returns a `ChunkInfo`. The second call lists all chunks; later calls
+            are answered from that list, as long as the dataset changes only by `write_chunk`. In files that
+            others may write to (SWMR, or after `h5` was used) libhdf5 is asked each time.
 
         >>> import numpy as np
         >>> import coquina as cq

@@ -51,23 +51,25 @@ _H5PY_OPTIONS = {
 
 
 class File(Group):
-    """An HDF5 file. It is closed at the end of a `with` block; its datasets cannot be read from then on.
+    """An HDF5 file. Leaving its `with` block closes it, and its datasets with it.
 
-    path: a path, a file object for reading in binary mode, or a URL that fsspec knows, which is only read.
-    mode: "r" to read; "r+" to change; "w" to make a new one in place of what is there; "x" or "w-" the same,
-        if there is none; "a" as "r+" or "x". A new file is written under another name in the same folder, and
-        gets its own on `close` or `publish`; an exception in the `with` block removes it.
-    wait: for so many seconds, if another process writes to the file; else BlockingIOError is raised at once.
-    durable: commits wait for the disk, so that not even a power cut takes them back.
-    journal: changes are commits (`flush`, `close`, `transaction`), which a kill leaves whole. False has
-        libhdf5 write in place, as SWMR needs it.
+    path: a path, a file object for reading in binary mode, or a URL that fsspec knows, which is read only.
+    mode: "r": read only. "r+": read and write. "w": create a file, and replace an existing one. "x", "w-":
+        create a file that must not exist. "a": "r+" if the file exists, otherwise "x". A new file is written
+        under a temporary name and gets its own on `close` or `publish`; an exception in the `with` block
+        removes it.
+    wait: the number of seconds to wait if another process is writing to the file; without it, BlockingIOError
+        is raised at once.
+    durable: commits wait for the disk, so that they survive a power cut.
+    journal: make changes as commits (`flush`, `close`, `transaction`), of which a killed process leaves the
+        last one whole. False: libhdf5 writes in place, as SWMR needs.
     libver: the oldest and the newest version of HDF5 whose structures may be written, as in h5py; by default
-        ("v110", "latest"), for these have checksums.
+        ("v110", "latest"), because these have checksums.
     allow_external: see `coquina.open`.
-    swmr: to read what another program writes. driver, locking, track_order, userblock_size, page_buf_size,
-        fs_strategy, fs_page_size, and all other options, which are those of the driver: as in h5py.
+    swmr: read a file that another program is writing in SWMR mode. driver, locking, track_order,
+        userblock_size, page_buf_size, fs_strategy, fs_page_size, and the options of a driver: as in h5py.
 
-    Raises FileNotFoundError, FileExistsError, OSError, ValueError for a mode that does not exist.
+    Raises FileNotFoundError, FileExistsError, OSError, and ValueError for an unknown mode.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -317,11 +319,11 @@ class File(Group):
         return self
 
     def flush(self, *, durable: bool = False) -> None:
-        """Commit all that was written, rows that wait in memory too: a kill does not take it back.
+        """Commit all changes, including rows of tables that were waiting in memory.
 
-        durable: wait until the disk has it, so that a power cut does not either. Within a transaction its end
-        commits. Raises OSError if the disk is full or fails: the file is at the last commit then, and what
-        was written since is there to be committed again.
+        durable: wait for the disk, so that the commit survives a power cut. Within a transaction nothing is
+            committed before its end. Raises OSError if the disk is full or fails: the file then holds the
+            previous commit, and the changes stay in memory, so that `flush` can be called again.
 
         >>> import coquina as cq
         >>> with cq.hdf5.File("f.h5", "w") as f:
@@ -353,13 +355,15 @@ class File(Group):
 
     @contextmanager
     def transaction(self, *, durable: bool = False) -> Generator[File]:
-        """Make all changes of the block one commit: of datasets, tables, their indexes, and attributes.
+        """Return a context manager that makes all changes within it one commit.
 
-        What was changed before is committed first. An exception undoes the block: tables and groups are then
-        as they were, and datasets that were taken from the file are closed. durable: the commit waits for the
-        disk. Transactions within a transaction belong to it.
+        durable: the commit waits for the disk.
 
-        Raises UnsupportedError for a file without commits, ValueError for one that is only read.
+        The commit covers data, tables, indexes and attributes. Earlier changes are committed first. An
+        exception rolls the changes back: tables and groups show the previous state, and datasets taken from
+        the file are closed. A transaction within another one is part of it.
+
+        Raises UnsupportedError for a file without a journal, ValueError for a file opened for reading.
 
         >>> import coquina as cq
         >>> with cq.hdf5.File("f.h5", "w") as f:
@@ -409,10 +413,10 @@ class File(Group):
         self._nodes.reopen(found.give_up, lambda: _session(found.h5, "r+", None))
 
     def refresh(self) -> bool:
-        """Show the last commit of a file that is only read; return whether it is another one.
+        """Show the last commit of a file opened for reading; return whether there was a newer one.
 
-        Tables and groups show it; open datasets are closed then: open them again. All reads between two calls
-        see one commit, also while another process writes to the file.
+        Tables and groups show the new state; datasets that were taken from the file are closed and must be
+        taken again. All reads between two calls see one commit, even while another process writes.
 
         >>> import coquina as cq
         >>> cq.hdf5.File("f.h5", "w").close()
@@ -437,7 +441,7 @@ class File(Group):
         self._nodes.hold(node, is_held)
 
     def publish(self) -> None:
-        """Give a new file its name now; it stays open. From then on it is as any other file.
+        """Give a new file its name now. The file stays open.
 
         >>> import coquina as cq
         >>> with cq.hdf5.File("f.h5", "w") as f:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from coquina.adapters import dask_storing
     from coquina.hdf5 import files as hdf5_files
     from coquina.hdf5.creation import Content
+    from coquina.hdf5.datasets import Dataset
     from coquina.hdf5.nodes import Nodes
     from coquina.storage_options import TableOptions
     from coquina.tables import making as table_making
@@ -54,11 +55,11 @@ else:
 
 
 class Group(Placed, MutableMapping[str, Any]):
-    """A group of an HDF5 file: a mapping from names to groups and datasets, opened as they are asked for.
+    """A group of an HDF5 file: a mapping of names to groups, datasets and tables, opened on demand.
 
-    A dataset is a `Dataset`, an array; what says that it is a table is a `Table`. Where no array can have
-    the items (of variable length, references, opaque bytes) it is h5py's own, as are named datatypes.
-    Indexes of tables (`_i_...`, `_p_coquina...`) are found by name but not listed; `group.h5` lists them.
+    A dataset is a `Dataset`, which is an `Array`; a table is a `Table`. Datasets whose elements no array can
+    hold (variable length, references, opaque bytes) and named datatypes are h5py's own objects. Indexes of
+    tables (`_i_...`, `_p_coquina...`) can be accessed by name but are not listed; `group.h5` lists them.
 
     >>> import coquina as cq
     >>> f = cq.hdf5.File.in_memory()
@@ -183,10 +184,10 @@ class Group(Placed, MutableMapping[str, Any]):
         getlink: bool = False,
         **elink: Any,
     ) -> Any:
-        """Return what has this name, or `default`.
+        """Return the object of this name, or `default`.
 
-        getlink: the link instead, one of h5py's `HardLink`, `SoftLink` and `ExternalLink`. getclass: the type
-        instead, of the node or of the link. elink: how the file of an external link is opened; see h5py.
+        getlink: return the link instead: h5py's `HardLink`, `SoftLink` or `ExternalLink`. getclass: return
+            the type of the object or link instead. elink: how to open the file of an external link; see h5py.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -331,11 +332,11 @@ class Group(Placed, MutableMapping[str, Any]):
         dtype: npt.DTypeLike,
         exact: bool = False,
         **storage: Unpack[DatasetOptions],
-    ) -> Any:
-        """Return the dataset of this name, created if missing; see `create_dataset`.
+    ) -> Dataset:
+        """Return the dataset of this name; create it if it does not exist. See `create_dataset`.
 
-        exact: whether one that is there must have this dtype, and not one that is cast to it without a loss.
-        Raises TypeError for another shape or dtype, and for anything but a dataset.
+        shape, dtype: of the dataset. exact: require this dtype; by default a dtype that can be cast to it
+            without loss is accepted. Raises TypeError for another shape or dtype, and for other objects.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -344,7 +345,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         return required(self, name, shape, dtype, exact, storage)
 
-    def create_dataset_like(self, name: str | None, other: Any, **storage: Unpack[DatasetOptions]) -> Any:
+    def create_dataset_like(self, name: str | None, other: Any, **storage: Unpack[DatasetOptions]) -> Dataset:
         """Return a new dataset with the shape, dtype, chunks and filters of another one, without its items.
 
         shape, dtype and options of `create_dataset` that are given come first.
@@ -360,7 +361,7 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         return create_like(self, name, other, storage)
 
-    def create_virtual_dataset(self, name: str, layout: Any, fillvalue: Any = None) -> Any:
+    def create_virtual_dataset(self, name: str, layout: Any, fillvalue: Any = None) -> Dataset:
         """Return a new dataset whose items are those of others, by a layout of h5py (`VirtualLayout`).
 
         name: of the new one. layout: which parts are where. fillvalue: what items are that no source has.
@@ -392,45 +393,46 @@ class Group(Placed, MutableMapping[str, Any]):
         *,
         threads: int | None = None,
         **storage: Unpack[DatasetOptions],
-    ) -> Any:
-        """Return a new dataset; if it cannot be filled, there is none.
+    ) -> Dataset:
+        """Return a new dataset. If its data cannot be written, no dataset is left.
 
-        name: groups on the way are made; None for a dataset that gets a name later (`group[name] = dataset`).
+        name: missing groups are created; None creates an anonymous dataset (`group[name] = dataset` names
+            it).
         shape, dtype, data: as in h5py. data may also be an `Array` or a dataset, which is read in parts, or a
             Dask array, whose chunks are encoded by the tasks that compute them.
-        chunks: items along each axis of a chunk; by the default rule if None, "auto" or True. False stores
-            the items in one piece, without filters.
-        maxshape: how far each axis may grow, None for unlimited; True for all axes unlimited.
-        filter: how chunks are compressed: "blosc2", "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k"
-            (images of 8-bit and 16-bit integers; needs coquina-images) or "none". libhdf5 writes "lzf",
-            "szip", "nbit" and "scaleoffset" (of integers), and "bzip2" where a plugin for it is loaded; to
-            write these is slow.
-        codec: of Blosc2 and Blosc ("zstd" by default, "lz4", "lz4hc", "blosclz", "zlib"), and of bitshuffle
-            ("lz4" by default, "zstd", "none"). "auto" gives each chunk of Blosc2 what suits it, by the
-            keywords of `coquina.Tuning`. An attribute keeps the goal for writes to come. With goal="size" and
-            `data`, chunks below 64 KiB get "gzip", "zstd" or no filter in place of Blosc2 where that is
-            smaller, unless `filter`, `blocks`, `checksums` or `lossy` is given.
-        level: 0 to 9; 1 to 22 for Zstandard alone. By default 1 for Blosc2, and 5 for others.
-        filters: "shuffle", "nofilter"; "bitshuffle" with Blosc. With "blosc2" all that arrays take: names, or
-            pairs of a name and a parameter, in a list, and pairs for the codec, as ("zfp_rate", 25). What the
-            parameters of HDF5's filter cannot say stands in each chunk, where h5py and PyTables read it, and
-            in an attribute, for writes to come; see `Dataset.encoding`.
-        dictionary: with "blosc2" and its codec "zstd", the streams of a chunk share a dictionary.
-        blocks: of Blosc2, the unit that is decoded; their number of bytes is kept, and their shape here.
-        fletcher32: chunks get a checksum, which h5py checks too.
-        fillvalue: what items are until they are written.
-        lossy: how far numbers may be from what was given: a `Lossy`, or a mapping of its keywords. They are
-            rounded before the filter, whichever that is. Attributes say so, for all writes to come.
-        zones: numbers and texts whose least and greatest are kept for each block; see `Dataset.with_zones`.
-        checksums: whether each block of chunks whose only filter is Blosc2 gets a checksum, which is verified
-            when the block is read. If not, an attribute says so, for all writes to come.
+        chunks: elements along each axis of a chunk. None, "auto" or True: the default rule. False: contiguous
+            storage, without filters.
+        maxshape: the maximal length of each axis, None for unlimited. True: all axes are unlimited.
+        filter: "blosc2" (the default), "blosc", "gzip", "lz4", "zstd", "bitshuffle", "htj2k" (images of 8-bit
+            and 16-bit integers; needs coquina-images) or "none". "lzf", "szip", "nbit", "scaleoffset"
+            (integers) and "bzip2" (if a plugin for it is loaded) are written by libhdf5, which is slow.
+        codec: for Blosc2 and Blosc "zstd" (the default), "lz4", "lz4hc", "blosclz", "zlib"; for bitshuffle
+            "lz4" (the default), "zstd", "none". "auto" chooses codec, level and filters of each Blosc2 chunk,
+            by the keywords of `coquina.Tuning`, which an attribute stores for later writes. With goal="size"
+            and `data`, chunks below 64 KiB get "gzip", "zstd" or no filter where that is smaller than Blosc2,
+            unless `filter`, `blocks`, `checksums` or `lossy` is given.
+        level: 0 to 9, or 1 to 22 for the filter "zstd". By default 1 for Blosc2 and 5 for others.
+        filters: "shuffle" or "nofilter"; for Blosc also "bitshuffle". For Blosc2 all filters of arrays: names
+            or pairs of a name and a parameter, in a list; its codec may be a pair too, such as ("zfp_rate",
+            25). Options that the parameters of the HDF5 filter cannot express are stored in each chunk, where
+            h5py and PyTables read them, and in an attribute for later writes; see `Dataset.encoding`.
+        dictionary: share a dictionary between the streams of a chunk; for Blosc2 with the codec "zstd".
+        blocks: elements along each axis of a Blosc2 block, the unit of decoding.
+        fletcher32: add HDF5's checksum to each chunk, which h5py verifies too.
+        fillvalue: the value of elements that have not been written.
+        lossy: an error bound: a `Lossy`, or a mapping of its keywords. Values are rounded before the filter.
+            Attributes store the bound for later writes.
+        zones: numbers and text whose minimum and maximum are stored for each block; see `Dataset.with_zones`.
+        checksums: add a checksum to each block of chunks whose only filter is Blosc2, which is verified when
+            the block is read. False is stored in an attribute for later writes.
+        threads: the number of threads; all by default.
 
-        The other options are h5py's: with one of them (`compression="gzip"`, `shuffle=True`,
-        `**hdf5plugin.Zstd()`) the dataset is made as h5py makes it, without filters that are not asked for.
+        With an option of h5py (`compression="gzip"`, `shuffle=True`, `**hdf5plugin.Zstd()`) the dataset is
+        created as by h5py, without other filters.
 
-        Items that no `Array` has (str, objects) make a dataset of h5py without compression. Raises ValueError
-        if the name exists already, or for options that do not fit; TypeError for dtypes that HDF5
-        does not have, and for options that a dataset without chunks cannot have.
+        Returns a `Dataset`; for elements that no array can hold (str, objects) h5py's dataset, without
+        compression. Raises ValueError if the name exists or options do not fit, TypeError for dtypes that
+        HDF5 does not have and for options that contiguous storage cannot have.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -465,7 +467,7 @@ class Group(Placed, MutableMapping[str, Any]):
         *,
         threads: int | None = None,
         **storage: Unpack[ChunkOptions],
-    ) -> Any:
+    ) -> Dataset:
         """Return a new dataset with the items of `data`, compressed by Blosc2; see `create_dataset`.
 
         >>> import coquina as cq
@@ -479,7 +481,10 @@ class Group(Placed, MutableMapping[str, Any]):
     @takes_one_path
     @explained
     def create_table(self, name: str, data: Any, **storage: Unpack[TableOptions]) -> Table:
-        """Return a new table with the columns, and the rows, of `data`; see `coquina.create_table`.
+        """Return a new table in this group, open for writing.
+
+        name: of the table. data and the options of storage: see `coquina.create_table`. Raises ValueError if
+            the name exists.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -489,9 +494,10 @@ class Group(Placed, MutableMapping[str, Any]):
         return table_making.create_in(self, name, data, table_making.NewTable.of(Group.create_table, storage))
 
     def table(self, name: str) -> Table:
-        """Return a table: a group or dataset that says so, or any dataset that is one axis of records.
+        """Return a table: a group or dataset that is marked as one, or a one-dimensional dataset of records.
 
-        Raises UnsupportedError, which says why, if it is none.
+        name: a path of names. Raises KeyError for an unknown name, UnsupportedError, with the reason, for an
+            object that is not a table.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -501,8 +507,11 @@ class Group(Placed, MutableMapping[str, Any]):
         """
         return table_opening.open_in(self, name)
 
-    def dataset(self, name: str) -> Any:
-        """Return a dataset as an array, also where it is a table; h5py's own where no array can have it.
+    def dataset(self, name: str) -> Dataset:
+        """Return a dataset as an array, even if it is marked as a table.
+
+        name: a path of names. Returns h5py's own dataset for elements that no array can hold. Raises KeyError
+            for an unknown name.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()
@@ -561,14 +570,12 @@ class Group(Placed, MutableMapping[str, Any]):
         expand_refs: bool = False,
         without_attrs: bool = False,
     ) -> None:
-        """Copy a node, or a name, to a name or a group, of this file or another; chunks as they are stored.
+        """Copy an object to a name or a group, in this file or another. Chunks are copied verbatim.
 
-        The options are those of h5py's `Group.copy`.
-
-        source: a node or its name. dest: a group or a name. name: in that group; that of the source by
-            default.
+        source: an object or its name. dest: a group or a name. name: of the copy; by default that of the
+            source.
         shallow, expand_soft, expand_external, expand_refs, without_attrs: see h5py. Raises RuntimeError, as
-            h5py does, where there is no source.
+            h5py does, if the source does not exist.
 
         >>> import coquina as cq
         >>> f = cq.hdf5.File.in_memory()

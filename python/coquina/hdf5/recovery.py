@@ -42,10 +42,11 @@ except ImportError:  # Windows does not let anybody write what we have open.
 
 @dataclass
 class Recovery:
-    """What came of `recover`.
+    """The result of `recover`.
 
-    path, out: the damaged file, and the new one. notes: what was wrong with the file as a whole.
-    datasets: what there is of each. lost: names of objects and attributes that could not be read, and why.
+    path, out: the damaged file, and the new one. notes: damage of the file as a whole.
+    datasets: the recovered part of each dataset. lost: names of lost objects and attributes, with the
+        reasons.
 
     >>> import coquina as cq
     >>> cq.hdf5.File("f.h5", "w").close()
@@ -91,13 +92,14 @@ class Recovery:
 def recover(
     path: str | os.PathLike[str], out: str | os.PathLike[str], *, overwrite: bool = False
 ) -> Recovery:
-    """Write what can be read of the HDF5 file `path` to the new file `out`, and report what is lost.
+    """Copy the readable part of a damaged HDF5 file to a new file, and report the losses.
 
-    The file itself is not changed. Lost parts of a dataset have its fill value in the new one. Chunks are
-    copied as they are stored, so what was not damaged is the same to the last bit. `out` appears when it is
-    complete. Raises FileExistsError if it exists and may not be overwritten, BlockingIOError if a program
-    has the file open for writing, CorruptError if nothing of it can be read. Room: up to twice the file, in
-    the folder of `out`.
+    path: the damaged file, which is not changed. out: the new file, which appears when it is complete.
+        overwrite: replace an existing file.
+
+    Lost parts of a dataset get its fill value. Chunks are copied verbatim. Returns a `Recovery`. Raises
+    FileExistsError, BlockingIOError if a program has the file open for writing, CorruptError if nothing can
+    be read. Disk space: up to twice the file, in the folder of `out`.
 
     >>> import coquina as cq
     >>> with cq.hdf5.File("f.h5", "w") as f:

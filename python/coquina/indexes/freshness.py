@@ -34,26 +34,26 @@ _LOOKS_MAX = 4
 _STAMP_BACK_NS = 20_000_000
 
 
-def freshness_of(author: int, arrays: Arrays, kept: dict[str, Any]) -> Freshness:
-    """Return the freshness of arrays for the index of somebody who tells it of his changes.
+def freshness_of(writer_id: int, arrays: Arrays, kept: dict[str, Any]) -> Freshness:
+    """Return the freshness of arrays for an index whose writer notifies it of changes.
 
-    author: his number, see `changes.written_by`. arrays: gives those that the values are made of, as they are
-    then. kept: what `stamp` returned when the index was saved; empty for a new one, that has just been made.
+    writer_id: see `changes.written_by`. arrays: returns the arrays that the values are made of.
+    kept: the result of `stamp` when the index was saved; empty for an index that has just been made.
     """
     found = arrays()
     if found and all(isinstance(one, Dataset) for one in found):
-        return Hdf5Freshness(author, arrays, kept)
-    return FilesFreshness(author, arrays, kept)
+        return Hdf5Freshness(writer_id, arrays, kept)
+    return FilesFreshness(writer_id, arrays, kept)
 
 
 class Hdf5Freshness:
     """Of datasets of one HDF5 file. reason: why it is not known; for people."""
 
-    def __init__(self, author: int, arrays: Arrays, kept: dict[str, Any]) -> None:
+    def __init__(self, writer_id: int, arrays: Arrays, kept: dict[str, Any]) -> None:
         """See `freshness_of`."""
         token = kept.get("token")
         self.reason = ""
-        self._author = author
+        self._writer_id = writer_id
         self._arrays = arrays
         self._token = token if isinstance(token, int) and 0 < token < 1 << 63 else 0
         # How often others had written to each dataset when all was right, and when somebody had begun to
@@ -80,7 +80,7 @@ class Hdf5Freshness:
         self.reason = session.why_raw()
         if self.reason:
             return None
-        others = {place: session.changes(place).by_others(self._author) for place in places}
+        others = {place: session.changes(place).by_others(self._writer_id) for place in places}
         if self._known is None and session.is_fresh(self._token, tuple(places)):
             self._known = others
         known = self._known
@@ -138,11 +138,11 @@ class Hdf5Freshness:
 class FilesFreshness:
     """Of arrays in memory, or in files of their own. reason: why it is not known; for people."""
 
-    def __init__(self, author: int, arrays: Arrays, kept: dict[str, Any]) -> None:
+    def __init__(self, writer_id: int, arrays: Arrays, kept: dict[str, Any]) -> None:
         """See `freshness_of`."""
         files = kept.get("files")
         self.reason = ""
-        self._author = author
+        self._writer_id = writer_id
         self._arrays = arrays
         self._kept: dict[str, Any] = cast("dict[str, Any]", files) if isinstance(files, dict) else {}
         self._known: list[_Look] | None = None
@@ -155,7 +155,7 @@ class FilesFreshness:
         """As `Hdf5Freshness.check`."""
         arrays = self._arrays()
         now = time.time_ns()
-        looks = [_Look.at(one, self._author) for one in arrays]
+        looks = [_Look.at(one, self._writer_id) for one in arrays]
         if not looks or any(one.is_folder for one in looks):
             self.reason = "the values are where nobody can see whether they were changed"
             return None
@@ -181,7 +181,7 @@ class FilesFreshness:
     @property
     def is_stamped(self) -> bool:
         """As `Hdf5Freshness.is_stamped`."""
-        return all(self._is_kept(_Look.at(one, self._author)) for one in self._arrays())
+        return all(self._is_kept(_Look.at(one, self._writer_id)) for one in self._arrays())
 
     def stamp(self) -> dict[str, Any]:
         """As `Hdf5Freshness.stamp`; files get a time that no write to come has."""
@@ -189,7 +189,7 @@ class FilesFreshness:
             return {}
         kept: dict[str, Any] = {}
         for array in self._arrays():
-            look = _Look.at(array, self._author)
+            look = _Look.at(array, self._writer_id)
             if look.path is None:
                 continue
             found = _stamped(look)
@@ -197,7 +197,7 @@ class FilesFreshness:
                 return {}
             kept[os.path.basename(look.path)] = [*found, look.state]
         self._kept = kept
-        self._known = [_Look.at(one, self._author) for one in self._arrays()]
+        self._known = [_Look.at(one, self._writer_id) for one in self._arrays()]
         return {"files": kept}
 
     def _is_kept(self, look: _Look) -> bool:
@@ -236,11 +236,11 @@ class _Look:
             self.is_folder = os.path.isdir(path)
 
     @classmethod
-    def at(cls, array: Array, author: int) -> _Look:
+    def at(cls, array: Array, writer_id: int) -> _Look:
         """Look at an array."""
         changes = changes_of(array)
         # The counts first: a write that comes between makes the next look differ from this one.
-        others, total = changes.by_others(author), changes.total
+        others, total = changes.by_others(writer_id), changes.total
         return cls(array.path, others, total, array.mode != "r", _state_of(array))
 
     def is_as(self, before: _Look) -> bool:

@@ -56,12 +56,12 @@ class Now(NamedTuple):
 
 
 class Index:
-    """An index of a table or an array; made by `create_index`, found in `indexes`.
+    """An index of a table or an array; returned by `create_index` and listed in `indexes`.
 
-    name: of the index. column: what is indexed: the name of a column, the text of an expression, or "" for
-        an array. kind: "full", "partial", "light" or "zones". source: what is indexed.
-    key_kind: how keys are made of values, see `coquina.indexes.keys`. bucket_rows: rows of a bucket, 1 but
-        for "light".
+    name: of the index. column: the name of a column, the text of an expression, or "" for an array.
+    kind: "full", "partial", "light" or "zones". source: the indexed values.
+    key_kind: how keys are made from values, see `coquina.indexes.keys`. bucket_rows: rows of a bucket; 1
+        except for "light".
 
     >>> import coquina as cq
     >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2]})
@@ -115,10 +115,15 @@ class Index:
         return 0 if now is None else now.core.nrows - now.core.open_rows
 
     @property
-    def open_rows(self) -> int:
-        """How many rows it knows nothing of: these are scanned."""
+    def unindexed_rows(self) -> int:
+        """The number of rows that it does not cover: queries scan these."""
         now = self._current()
         return self.source.count() if now is None else now.core.open_rows
+
+    @property
+    def open_rows(self) -> int:
+        """The old name of `unindexed_rows`."""
+        return self.unindexed_rows
 
     @property
     def nbytes(self) -> int:
@@ -147,7 +152,7 @@ class Index:
             "kind": self.kind,
             "keys": self.key_kind,
             "rows": self.rows,
-            "open_rows": self.open_rows,
+            "unindexed_rows": self.unindexed_rows,
             "runs": len(self.runs),
             "nbytes": self.nbytes,
             "is_usable": self.is_usable,
@@ -156,7 +161,7 @@ class Index:
 
     def __repr__(self) -> str:
         """Say what it is of, and how much it knows."""
-        state = quoted(self.reason or f"{self.rows} rows, {self.open_rows} open")
+        state = quoted(self.reason or f"{self.rows} rows, {self.unindexed_rows} unindexed")
         return (
             f"<Index {self.name!r} of {self.column!r} ({'closed' if self.is_closed else self.kind}, {state})>"
         )
@@ -288,7 +293,7 @@ class Index:
                     self._spoil(error)
 
     def build(self, *, memory_limit: int = 1 << 30, progress: Progress | None = None) -> None:
-        """Index all rows anew."""
+        """Index all rows again."""
         with self._lock:
             before = self._freshness
             try:

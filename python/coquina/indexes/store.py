@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from coquina._core import CoquinaError, IndexMetadata
-from coquina.changes import new_author
+from coquina.changes import new_writer_id
 from coquina.indexes import units
 from coquina.indexes.index import Index
 from coquina.indexes.places import DAMAGE, PREFIX, IndexPlace, reading
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coquina.indexes.source import IndexSource
 
 KINDS = ("full", "partial", "light", "zones")
-#: Rows that are open are indexed when they are so many, at a flush, and at the end; there more may stay open.
+#: Unindexed rows are indexed when they are so many, at a flush, and at the end, where more may be left.
 FLUSH_ROWS, CLOSE_ROWS = 1 << 20, 1 << 16
 #: That is one row of so many that are known, of no more bytes than these: a query looks at them in some
 #: milliseconds, and to index them takes as long as tens of queries.
@@ -35,17 +35,17 @@ _OPEN_SHARE, _OPEN_BYTES = 8, 32 << 20
 
 
 class IndexStore:
-    """The indexes of a table, or of an array. author: who tells of changes, see `coquina.changes`."""
+    """The indexes of a table, or of an array. writer_id: of the handle that reports changes."""
 
     def __init__(
         self, place: Callable[[bool], Place | None], source: Callable[[int, str], IndexSource]
     ) -> None:
         """place: gives where the indexes are, made if True is given and there is none, else None.
 
-        source: of the name of a column or the text of an expression, told the author; it raises KeyError,
-            TypeError or ValueError for what is not there any more.
+        source: makes the source of a column or an expression from the writer id and its text; it raises
+            KeyError, TypeError or ValueError if the columns no longer exist.
         """
-        self.author = new_author()
+        self.writer_id = new_writer_id()
         self._place_of = place
         self._source = source
         self._lock = RLock()
@@ -150,13 +150,13 @@ class IndexStore:
     def flushed(self) -> None:
         """Rows were flushed: where much is open, 2^20 rows, it is indexed."""
         for index in self._writable():
-            if index.open_rows >= FLUSH_ROWS and index.is_usable:
+            if index.unindexed_rows >= FLUSH_ROWS and index.is_usable:
                 index.refresh()
 
     def closing(self) -> None:
         """The table is about to be closed: what is open is indexed if it is much, and all is saved."""
         for index in self._writable():
-            if index.open_rows >= _open_rows_max(index) and index.is_usable:
+            if index.unindexed_rows >= _unindexed_rows_max(index) and index.is_usable:
                 index.refresh()
             index.save()
         if self._place is not None:
@@ -178,7 +178,7 @@ class IndexStore:
         column = new + index.column[len(old) :]
         is_named = name == index.column
         index.rename(
-            column if is_named and column not in self.indexes else name, self._source(self.author, column)
+            column if is_named and column not in self.indexes else name, self._source(self.writer_id, column)
         )
         self._now(self.indexes.values())
 
@@ -213,7 +213,7 @@ class IndexStore:
     def _source_of(self, column: str) -> IndexSource | None:
         """Return what an index is of; None for what is gone, or of another type, since it was made."""
         try:
-            return self._source(self.author, column)
+            return self._source(self.writer_id, column)
         except (CoquinaError, KeyError, TypeError, ValueError):
             return None
 
@@ -249,7 +249,7 @@ def _is_of(column: str, index: Index) -> bool:
     return any(one == column or one.startswith(f"{column}/") for one in index.source.columns)
 
 
-def _open_rows_max(index: Index) -> int:
+def _unindexed_rows_max(index: Index) -> int:
     """Return how many rows are left open at the end, less one."""
     row_bytes = sum([array.nbytes for array in index.source.arrays()]) // max(1, index.source.count())
     few = min(FLUSH_ROWS, index.rows // _OPEN_SHARE, _OPEN_BYTES // max(1, row_bytes))

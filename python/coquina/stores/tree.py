@@ -82,10 +82,10 @@ class Node:
 
 
 class Group(MutableMapping[str, Any]):
-    """A group of a store: a mapping from names to groups and leaves.
+    """A group of a store: a mapping of names to groups, arrays and tables.
 
-    `group["a/b"]` is what has this path, `group["/a/b"]` what has it from the top. A leaf is an `Array`, or
-    a `Frame` of plain chunks. What changes a group raises ValueError in a store that is open for reading.
+    `group["a/b"]` is a path from this group, `group["/a/b"]` a path from the root. Leaves are `Array`,
+    `Table`, or `Frame` for plain chunks. Changes raise ValueError in a store open for reading.
 
     >>> import coquina as cq
     >>> with cq.open("s.b2d", "w") as store:
@@ -384,10 +384,10 @@ class Group(MutableMapping[str, Any]):
 
 
 class Store(Group):
-    """An open store: its top group. `with cq.open("x.b2z") as store:` closes it.
+    """An open store of python-blosc2; it is its own root group. A `with` block closes it.
 
-    kind: "TreeStore", "DictStore" or "EmbedStore", as python-blosc2 calls them.
-    remote: the reader of a store behind a URL, with counts of `requests` and `bytes_read`; else None.
+    kind: "TreeStore", "DictStore" or "EmbedStore", the classes of python-blosc2.
+    remote: the reader of a store behind a URL, with the counts `requests` and `bytes_read`; otherwise None.
 
     >>> import coquina as cq
     >>> with cq.open("s.b2d", "w") as store:

@@ -40,13 +40,13 @@ _memory: dict[int, Place] = {}
 
 
 def as_table(array: Array) -> Table:
-    """Return a 1-d array as a table, to query, order and index it; nothing is copied.
+    """Return a 1-d array as a table, for conditions, orders and indexes. Nothing is copied.
 
-    Its one column is called `value`; an array of records has a column for each field. Indexes stand beside
-    the array: in its HDF5 file, in a directory `<file>.index` beside a frame, in memory for one in memory.
-    Close the table, not only the array, so that indexes are kept up to date.
+    array: an `Array` or a dataset. The table has the column `value`, or a column for each field of records.
+        Indexes are stored with the array: in its HDF5 file, in the directory `<file>.index` next to a frame,
+        or in memory. Close the table, and not only the array, to keep its indexes up to date.
 
-    Raises ValueError for another number of axes, UnsupportedError for fields that tables do not have.
+    Raises ValueError for another number of axes, UnsupportedError for fields that tables do not support.
 
     >>> import coquina as cq
     >>> t = cq.as_table(cq.asarray([3, 1, 2]))

@@ -58,7 +58,7 @@ def delete_plan(plan: Plan) -> int:
         found = scan(condition, {}, part.span, numbers=True).numbers
         return np.empty(0, np.int64) if found is None else found
 
-    with plan.table.telling(None, [(span.start, plan.table.nrows)]):
+    with plan.table.notify_indexes(None, [(span.start, plan.table.nrows)]):
         return _delete(plan.table, deleted, span.start)
 
 
@@ -74,7 +74,7 @@ def delete_rows(table: Table, rows: Integers) -> int:
         first, last = np.searchsorted(rows, [window.start, window.stop])
         return rows[first:last]
 
-    with table.telling(None, [(int(rows[0]), table.nrows)]):
+    with table.notify_indexes(None, [(int(rows[0]), table.nrows)]):
         return _delete(table, deleted, int(rows[0]))
 
 

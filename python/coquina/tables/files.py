@@ -38,11 +38,14 @@ def read_csv(
     overwrite: bool = False,
     **storage: Unpack[TableOptions],
 ) -> Table:
-    """Return a new table with the rows of a CSV file, open for writing.
+    """Convert a CSV file to a table.
 
-    source: a path, or a binary file; see `csv_rows`, which gives the same rows to `append`. path, name,
-    mode, overwrite, and the options of storage: of the table; see `coquina.create_table`.
-    delimiter: between values. columns: only these.
+    source: a path, or a binary file. path, name, mode, overwrite and the options of storage: of the table;
+        see `coquina.create_table`.
+    delimiter: the character between values. columns: the names of the columns to read; None for all.
+
+    Returns a `Table`, open for writing. Types are inferred from the first 16 MiB. `csv_rows` returns the same
+    rows for `append`. Raises ImportError without pyarrow, and what `create_table` raises. Memory: a batch.
 
     >>> import coquina as cq
     >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -66,11 +69,14 @@ def read_parquet(
     overwrite: bool = False,
     **storage: Unpack[TableOptions],
 ) -> Table:
-    """Return a new table with the rows of a Parquet file, open for writing.
+    """Convert a Parquet file to a table.
 
-    source: a path, or a binary file. path, name, mode, overwrite, and the options of storage: of the
-    table; see `coquina.create_table`.
-    columns: only these.
+    source: a path, or a binary file. path, name, mode, overwrite and the options of storage: of the table;
+        see `coquina.create_table`.
+    columns: the names of the columns to read; None for all.
+
+    Returns a `Table`, open for writing. Raises ImportError without pyarrow, and what `create_table` raises.
+    Memory: a batch.
 
     >>> import coquina as cq
     >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})

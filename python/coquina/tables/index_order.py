@@ -82,8 +82,8 @@ def index_of_order(plan: Plan) -> Index | None:
         if index.column == name and not index.is_expression and index.kind in _KINDS
     ]
     known = [index for index in found if index.is_usable]
-    best = min(known, key=lambda index: (index.open_rows, len(index.runs)), default=None)
-    if best is None or (4 * best.open_rows > table.nrows and not is_forced()):
+    best = min(known, key=lambda index: (index.unindexed_rows, len(index.runs)), default=None)
+    if best is None or (4 * best.unindexed_rows > table.nrows and not is_forced()):
         return None
     return best
 
@@ -167,7 +167,7 @@ def extreme(plan: Plan, name: str, path: str) -> Any:
 
 def _has_missing(column: Column, index: Index) -> bool:
     """Whether there may be a row without a value, or with NaN."""
-    if any(one.missing for one in index.runs) or not index.open_rows:
+    if any(one.missing for one in index.runs) or not index.unindexed_rows:
         return any(one.missing for one in index.runs)
     if column.kind != "number" or column.dtype.kind != "f":
         return True
@@ -223,7 +223,7 @@ def _all(plan: Plan, index: Index) -> Rows | None:
     if plan.conditions or len(plan.order) != 1 or len(plan.span) < plan.table.nrows:
         return None
     runs = index.in_order(window=1 << 20)
-    if runs is None or len(runs) != 1 or index.open_rows:
+    if runs is None or len(runs) != 1 or index.unindexed_rows:
         return None
     rows = np.concatenate([np.empty(0, np.int64), *runs[0]])
     missing = index.missing_rows()

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 _F2, _F4 = np.dtype(np.float16), np.dtype(np.float32)
 
 
-def index_source(layout: Layout, text: str, author: int) -> IndexSource:
+def index_source(layout: Layout, text: str, writer_id: int) -> IndexSource:
     """Return what an index of a column, of one of its values (`pos[0]`) or of an expression is of.
 
-    author: tells the index of changes. Raises KeyError for anything but a column, ExpressionError for what is
+    writer_id: of the table. Raises KeyError for anything but a column, ExpressionError for what is
     no expression, TypeError for values that have no order.
     """
     value = _value(layout, text)
     if isinstance(value, Column):
         value.check_scalar()
-        return _of_column(layout, text, value, author)
-    return _of_expression(layout, text, author)
+        return _of_column(layout, text, value, writer_id)
+    return _of_expression(layout, text, writer_id)
 
 
 def _value(layout: Layout, text: str) -> Any:
@@ -56,7 +56,7 @@ def _value(layout: Layout, text: str) -> Any:
     return reader_of(layout).column(text)
 
 
-def _of_column(layout: Layout, text: str, column: Column, author: int) -> IndexSource:
+def _of_column(layout: Layout, text: str, column: Column, writer_id: int) -> IndexSource:
     paths = (text,) if text in layout.columns else _named(layout, text)
     dtype = column.stored[0].dtype_out if isinstance(column, CategoricalColumn) else column.dtype
     arrays = partial(_arrays, layout, text)
@@ -70,11 +70,11 @@ def _of_column(layout: Layout, text: str, column: Column, author: int) -> IndexS
         fingerprinted=lambda: _value(layout, text).sources(),
         arrays=arrays,
         columns=paths,
-        freshness=lambda kept: freshness_of(author, arrays, kept),
+        freshness=lambda kept: freshness_of(writer_id, arrays, kept),
     )
 
 
-def _of_expression(layout: Layout, text: str, author: int) -> IndexSource:
+def _of_expression(layout: Layout, text: str, writer_id: int) -> IndexSource:
     paths = _named(layout, text)
     node = reader_of(layout).expression(text)
     arrays = partial(_arrays_of, layout, paths)
@@ -88,7 +88,7 @@ def _of_expression(layout: Layout, text: str, author: int) -> IndexSource:
         fingerprinted=lambda: [engine.lower(_widened(reader_of(layout).expression(text)))],
         arrays=arrays,
         columns=paths,
-        freshness=lambda kept: freshness_of(author, arrays, kept),
+        freshness=lambda kept: freshness_of(writer_id, arrays, kept),
         is_expression=True,
     )
 

@@ -153,33 +153,31 @@ def create_table(
     overwrite: bool = False,
     **storage: Unpack[TableOptions],
 ) -> Table:
-    """Return a new table in a file, open for writing; closing it closes the file.
+    """Return a new table, open for writing. Closing the table closes its file.
 
-    path: of an HDF5 file (`.h5`, `.hdf5` and the like), or a store of python-blosc2 (`.b2d`, `.b2z`), of
-        which the table is all unless it has a name, and is then read; any other makes a directory of frames.
-    data: what it begins with (records, a mapping of columns, a DataFrame, Arrow data, a table or a
-        selection), or a description without rows: a dtype with fields, or a mapping of names to dtypes
-        (`str` for text).
+    path: of an HDF5 file (`.h5`, `.hdf5` and the like); of a store of python-blosc2 (`.b2d`, `.b2z`), which
+        consists of the table unless it has a name; any other path is a directory of frames.
+    data: the rows (structured arrays, mappings of columns, DataFrames, Arrow data, tables, selections), or a
+        description of an empty table: a dtype with fields, or a mapping of names to dtypes (`str` for text).
     name: of the table in the file.
-    layout: "columns", each an array of its own, or "rows", as PyTables has them.
-    mode: "a" puts the table into a file that is there, or makes one; "r+" and "x" do one of these. "w" makes
-        a new file in place of one that is there, and of all that is in it.
+    layout: "columns", an array for each column, or "rows", records as in PyTables.
+    mode: "a": add the table to the file, which is created if missing. "r+": the file must exist. "x": the
+        file must not exist. "w": create a file, and replace an existing one with all its contents.
     overwrite: replace a table of this name, in the file or as a directory, once the new one is complete.
-    title: what it is about. expected_rows: about how many rows are to come, if `data` does not tell; a chunk
-        gets about an eighth of them, from 4096 to 524288 rows of columns, or 64 KiB to 8 MiB of records.
-    chunk_rows: rows of a chunk; by default what suits the layout, 2 MiB of records.
-    filter, codec, level, filters: how chunks are compressed; see `Group.create_dataset`. The codec "auto"
-        gives each chunk of each column what suits it, by the keywords of `Tuning`: goal, for_, and others.
-    fletcher32: chunks in HDF5 files get a checksum; then no bounds are kept that let conditions skip blocks.
-        Those of frames always have one.
-    checksums: whether each block of chunks in HDF5 files whose only filter is Blosc2 gets a checksum, which
-        is verified when the block is read.
-    index: columns, and expressions of them, that get an index; see `Table.create_index`.
-    lossy: of columns of numbers, by name, a `Lossy` or a mapping of its keywords: how far what is stored may
-        be from what was given, now and in all rows to come. Layout "columns" only.
+    title: a description. expected_rows: the approximate number of rows to come, if `data` does not tell; a
+        chunk has about an eighth of them, from 4096 to 524288 rows of columns, or 64 KiB to 8 MiB of records.
+    chunk_rows: rows of a chunk; by default chosen by the layout, 2 MiB of records.
+    filter, codec, level, filters: see `Group.create_dataset`. The codec "auto" chooses for each chunk of each
+        column, by the keywords of `Tuning`: goal, for_, and others.
+    fletcher32: add HDF5's checksum to each chunk, which disables zone maps. Frames always have checksums.
+    checksums: add a checksum to each block of chunks whose only filter is Blosc2, which is verified when the
+        block is read.
+    index: columns, or expressions of columns, to index; see `Table.create_index`.
+    lossy: a mapping of column names to error bounds, each a `Lossy` or a mapping of its keywords, for all
+        rows now and later. Layout "columns" only.
 
-    Raises ValueError if the name exists already and is not to be replaced, or is not a table,
-    FileExistsError for a directory, TypeError for data that tables do not take.
+    Returns a `Table`. Raises ValueError if the name exists and is not to be replaced, FileExistsError for an
+    existing directory, TypeError for unsupported data.
 
     >>> import coquina as cq
     >>> with cq.create_table("t.h5", {"x": [3, 1, 2], "s": ["a", "b", "a"]}, overwrite=True) as t:

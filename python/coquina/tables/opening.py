@@ -53,18 +53,19 @@ def open_table(
     durable: bool = False,
     allow_external: bool | None = None,
 ) -> Table:
-    """Open a table of a file, or one that is a directory; closing it closes the file.
+    """Open a table in a file or in a directory. Closing the table closes its file.
 
-    path: of the file or the directory, or the URL of a file, which is only read; see `coquina.open`.
-    name: of the table; None for the only one that the file has. wait: for so many seconds, if another process
-    writes; BlockingIOError is raised then. durable: commits wait for the disk. allow_external: see
-    `coquina.open`.
+    path: of the file or the directory, or a URL, which is read only; see `coquina.open`.
+    name: of the table; None if the file has only one.
+    mode: "r": read only. "r+", "a": read and write.
+    wait: the number of seconds to wait if another process is writing; BlockingIOError is raised after that.
+    durable: commits wait for the disk. allow_external: see `coquina.open`.
 
-    A table that this process has open for writing is opened as another handle of it: what both append is
-    kept, in its order. Readers see a table as of one commit, until `Table.refresh`.
+    Returns a `Table`. If this process has the table open for writing already, the result is another handle of
+    it, and the appended rows of both are kept in their order. Readers see one commit, until `Table.refresh`.
 
-    Raises KeyError if there is no such table, or more than one and no name, UnsupportedError for what is no
-    table.
+    Raises KeyError for an unknown name, and without a name if there are several tables; UnsupportedError for
+    an object that is not a table.
 
     >>> import coquina as cq
     >>> cq.create_table("t.h5", {"x": [3, 1, 2]}, overwrite=True).close()

@@ -163,9 +163,14 @@ class PyTablesIndex:
         return self._layout.nrows if self.is_usable else 0
 
     @property
-    def open_rows(self) -> int:
-        """How many rows it knows nothing of: none, or all."""
+    def unindexed_rows(self) -> int:
+        """The number of rows that it does not cover: none, or all."""
         return self._layout.nrows - self.rows
+
+    @property
+    def open_rows(self) -> int:
+        """The old name of `unindexed_rows`."""
+        return self.unindexed_rows
 
     @property
     def nbytes(self) -> int:
@@ -199,7 +204,7 @@ class PyTablesIndex:
                 "chunk_rows": sizes["chunksize"],
                 "bucket_rows": search.bucket_rows,
                 "rows": search.rows,
-                "open_rows": self.open_rows,
+                "unindexed_rows": self.unindexed_rows,
             }
         return found | {"nbytes": self.nbytes}
 
@@ -257,7 +262,7 @@ class PyTablesIndex:
 
     def open_ranges(self) -> Rows:
         """Return the ranges of rows that it knows nothing of: none, or all."""
-        return RowSet.all(self.open_rows).open
+        return RowSet.all(self.unindexed_rows).open
 
     def in_order(
         self,

@@ -67,13 +67,14 @@ class Queries:
         stop: int | None = None,
         step: int | None = None,
     ) -> Selection:
-        """Return the rows that meet a condition, lazily.
+        """Select the rows that match a condition, lazily.
 
-        condition: text, such as `"(price > 10) & (sym == 'ABC')"`, with `params` for names that are no
-            columns; or an expression of columns, or an array of bool, with an item for each row of the table.
-        start, stop, step: only these rows of the table are looked at.
+        condition: text, such as `"(price > 10) & (sym == 'ABC')"`; an expression of columns; or an array of
+            bool with one element for each row of the table.
+        params: values of names in the text that are not columns.
+        start, stop, step: consider only these rows of the table.
 
-        Raises ExpressionError, with the place, for text that is no condition.
+        Returns a `Selection`. Raises ExpressionError, with the position, for text that is not a condition.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -84,9 +85,10 @@ class Queries:
         return Selection(self._query().where(more, start, stop, step))
 
     def select(self, columns: Names, *more: str) -> Selection:
-        """Return the same rows with these columns only: a list of names, or names one by one.
+        """Select columns, lazily.
 
-        Raises TypeError for a list with names behind it, KeyError for a column that there is not.
+        columns, more: a list of names, or names one by one. Returns a `Selection` of the same rows. Raises
+            KeyError for an unknown column, TypeError for a list that is followed by names.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -105,10 +107,13 @@ class Queries:
 
     @names_keywords
     def order_by(self, columns: str | Sequence[str], descending: bool | list[bool] = False) -> Selection:
-        """Return the rows in the order of columns, the first of which weighs most.
+        """Sort the rows by columns, lazily.
 
-        Rows that are equal keep their order; what is missing, and NaN, comes last. With `head(n)` only the
-        first rows are sorted out.
+        columns: a name, or a list of names, of which the first one decides first. descending: a bool for all,
+            or a list with one for each column.
+
+        Returns a `Selection`. The sort is stable; nulls and NaN are last. Memory: with `head(n)` n rows,
+        otherwise the keys and the row numbers of all rows.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -119,7 +124,7 @@ class Queries:
 
     @names_keywords
     def head(self, n: int = 5) -> Selection:
-        """Return the first `n` of the rows.
+        """Return the first `n` rows as a `Selection`, lazily.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -130,7 +135,10 @@ class Queries:
 
     @names_keywords
     def group_by(self, keys: str | Sequence[str]) -> Groups:
-        """Return the rows grouped by the values of columns; `agg` says what is wanted of each group.
+        """Group the rows by the values of columns.
+
+        keys: a name, or a list of names. Returns `Groups`, whose `agg`, `sum`, `mean` and `count` compute one
+            row for each group. Memory: the groups.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -142,7 +150,7 @@ class Queries:
         return Groups(self._query(), keys)
 
     def count(self) -> int:
-        """Return how many rows there are.
+        """Return the number of rows.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -162,7 +170,10 @@ class Queries:
         return gathering.count_of(self._query().first(1)) > 0
 
     def sum(self, column: Any) -> Any:
-        """Return the sum of a column, or of an expression of columns; nulls do not count, NaN does.
+        """Return the sum of a column.
+
+        column: a name, or an expression of columns, such as "price * volume". Nulls are skipped, NaN is not.
+            Raises ExpressionError for an unknown column. Memory: a block for each thread.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -172,7 +183,9 @@ class Queries:
         return aggregates.aggregate(self._query(), "sum", column)
 
     def mean(self, column: Any) -> Any:
-        """Return the mean of a column, or of an expression of columns; nulls do not count.
+        """Return the mean of a column.
+
+        column: a name, or an expression of columns. Nulls are skipped, NaN is not.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -182,7 +195,9 @@ class Queries:
         return aggregates.aggregate(self._query(), "mean", column)
 
     def min(self, column: Any) -> Any:
-        """Return the least value of a column, or of an expression. Raises ValueError if there is none.
+        """Return the minimum of a column, or of an expression of columns.
+
+        column: a name or an expression. Raises ValueError if there are no values.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -192,7 +207,9 @@ class Queries:
         return aggregates.aggregate(self._query(), "min", column)
 
     def max(self, column: Any) -> Any:
-        """Return the greatest value of a column, or of an expression. Raises ValueError if there is none.
+        """Return the maximum of a column, or of an expression of columns.
+
+        column: a name or an expression. Raises ValueError if there are no values.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -222,7 +239,7 @@ class Queries:
         return aggregates.aggregate(self._query(), "var", column, ddof)
 
     def row_numbers(self) -> npt.NDArray[np.int64]:
-        """Return where the rows are in the table.
+        """Return the row numbers in the table, an array of int64.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -232,9 +249,10 @@ class Queries:
         return gathering.row_numbers(self._query())
 
     def to_numpy(self, columns: Names = None) -> Values:
-        """Return the rows as a structured array, or the values of one column if that is given by its name.
+        """Read the rows into a structured array, or one column into an array.
 
-        Text is objects. The array is a masked one where values can be missing.
+        columns: a list of names; a single name returns the values of that column; None for all. Returns a
+            masked array if the column has nulls; text is an array of objects. Memory: the result.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -314,7 +332,10 @@ class Queries:
 
     @names_keywords
     def to_pandas(self, columns: Names = None) -> pd.DataFrame:
-        """Return the rows as a `pandas.DataFrame`.
+        """Read the rows into a `pandas.DataFrame`.
+
+        columns: the names of the columns; None for all. Raises ImportError without pandas. Memory: the
+            result.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -335,13 +356,13 @@ class Queries:
         return arrow.to_polars(self, columns)
 
     def scan_polars(self) -> pl.LazyFrame:
-        """Return the rows as a `polars.LazyFrame`, which reads when it is collected.
+        """Return the rows as a `polars.LazyFrame`, which is read when it is collected.
 
-        Of a query only the columns that it needs are decoded, `head` reads no more rows than that, and what
-        its filters say of numbers, times, text, categories and nulls is a condition of ours: indexes answer
-        it, and blocks that cannot match are passed over. Memory: some 64 MiB at a time, besides the result.
+        Only the columns and rows that the query needs are decoded. Its filters on numbers, times, text,
+        categories and nulls become conditions: indexes are used, and blocks that cannot match are skipped.
+        Memory: about 64 MiB, and the result.
 
-        Raises ImportError where Polars is not installed, TypeError for columns that Arrow has no type for.
+        Raises ImportError without Polars, TypeError for columns without an Arrow type.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -368,11 +389,10 @@ class Queries:
 
     @names_keywords
     def to_csv(self, path: Any, columns: Names = None, *, delimiter: str = ",") -> int:
-        """Write the rows as a CSV file, names in its first line; return how many they were.
+        """Write the rows to a CSV file with a header line. Returns their number.
 
-        path: of the file, or a binary file. It appears when it is complete.
-
-        columns: the names of those that are written; None for all. delimiter: what stands between values.
+        path: of the file, which appears when it is complete, or a binary file. columns: the names of the
+            columns; None for all. delimiter: the character between values.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -383,13 +403,12 @@ class Queries:
 
     @names_keywords
     def to_parquet(self, path: Any, columns: Names = None, *, compression: str = "zstd") -> int:
-        """Write the rows as a Parquet file; return how many they were.
+        """Write the rows to a Parquet file. Returns their number.
 
-        path: of the file, or a binary file. It appears when it is complete. columns: the names of those that
-            are
-            written; None for all. compression: a codec of Parquet: "zstd", "snappy", "gzip", "lz4" or "none".
+        path: of the file, which appears when it is complete, or a binary file. columns: the names of the
+            columns; None for all. compression: "zstd", "snappy", "gzip", "lz4" or "none".
 
-        Raises ImportError without pyarrow. Memory: some 64 MiB at a time.
+        Raises ImportError without pyarrow. Memory: about 64 MiB.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -403,7 +422,7 @@ class Queries:
         return arrow.stream(self, requested_schema)
 
     def append_to(self, table: Table) -> int:
-        """Append the rows to another table that has these columns; return how many they were.
+        """Append the rows to another table with the same columns. Returns their number.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -416,8 +435,9 @@ class Queries:
     def will_use_index(
         self, condition: Any = None, params: Mapping[str, Any] | None = None
     ) -> frozenset[str]:
-        """Return the names of the indexes that the query would use, with one more condition if that is given;
-        none where it scans. `explain` says why.
+        """Return the names of the indexes that the query would use; an empty set for a scan.
+
+        condition, params: a further condition, see `where`. `explain` gives the reason.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -432,7 +452,9 @@ class Queries:
         return frozenset(() if node is None else chosen(plan.table, node).names)
 
     def explain(self) -> QueryExplanation:
-        """Return how the query runs: its condition, indexes or why none, blocks skipped, what matched.
+        """Return how the query runs: condition, access path, index or why none is used, blocks skipped.
+
+        The query is run, without returning rows. `print` shows the result as text.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -445,9 +467,10 @@ class Queries:
 
 
 class Selection(Queries):
-    """Rows of a table that meet conditions, in an order, perhaps only the first of them; nothing is read yet.
+    """Rows of a table that match conditions, in an order; lazy.
 
-    Made by `where`, `select`, `order_by` and `head` of tables and of selections.
+    Returned by `where`, `select`, `order_by` and `head` of tables and selections. Rows are read when values
+    are requested: `to_numpy`, `to_pandas`, `count`, `sum`, iteration.
 
     >>> import coquina as cq
     >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -502,7 +525,7 @@ class Selection(Queries):
         return list(self.columns)
 
     def delete(self) -> int:
-        """Delete the rows from the table; return how many they were. See `Table.delete`.
+        """Delete the rows from the table. Returns their number. See `Table.delete`.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -513,10 +536,10 @@ class Selection(Queries):
             return delete_plan(self._query())
 
     def modify(self, values: Mapping[str, Any]) -> int:
-        """Overwrite columns in these rows; return how many rows there are.
+        """Overwrite columns in these rows. Returns the number of rows.
 
-        values: by column, one for all rows, one for each of these, or an expression with one for each row of
-        the table, such as `{"x": t["x"] * 2}`.
+        values: a mapping of columns to one value for all rows, one for each row, or an expression of the
+            table's columns, such as `{"x": t["x"] * 2}`.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})

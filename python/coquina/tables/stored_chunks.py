@@ -54,7 +54,7 @@ def write_chunk(
     rows = (0, table.nrows)
     if len(dataset) == table.nrows and len(coords) == 1:
         rows = (coords[0], min(coords[0] + dataset.chunks[0], table.nrows))
-    with table.telling(None if column is None else [column], [rows]):
+    with table.notify_indexes(None if column is None else [column], [rows]):
         dataset.write_chunk(coords, data, filter_mask)
 
 

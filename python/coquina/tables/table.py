@@ -66,17 +66,14 @@ else:
 
 
 class Table(Queries):
-    """A table: columns by name, rows by number.
+    """A table of named columns and numbered rows.
 
-    `t[3]` is a record, `t[5:9]`, `t[[7, 1]]` and `t[mask]` are structured arrays, `t["x"]` is a column,
-    lazily, with the keys, operators and methods of arrays, `t[["x", "y"]]` are columns as a structured
-    array. Assigning to any of these writes. `t.where("x > 5")` selects rows lazily. Columns are attributes
-    too, where nothing else is.
+    `t[3]` is a record; `t[5:9]`, `t[[7, 1]]` and `t[mask]` are structured arrays; `t["x"]` is a column, a
+    lazy array; `t[["x", "y"]]` are several columns as a structured array. Assignments to these write. Columns
+    are also attributes, unless another attribute has that name. `t.where("x > 5")` selects rows lazily.
 
-    Rows that are appended wait in memory, some megabytes of them at most, until they are read, flushed, or
-    the table is closed: appending single rows is cheap. A killed program loses those that waited, and no
-    others; only within a flush of an HDF5 file it may lose those that flushes left in a last, partly filled
-    chunk (`AppendSession` says more).
+    Appended rows wait in memory, a few megabytes at most, until they are read or flushed, or the table is
+    closed, so appending single rows is cheap. A killed process loses these rows and no others.
 
     >>> import coquina as cq
     >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -285,12 +282,11 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Values:
-        """Return rows as a structured array, or the values of a column that is given by its name.
+        """Read rows as a structured array, or the values of one column.
 
-        columns: the names of those that are read, or one name; None for all. start, stop, step: which rows,
-            as of a slice.
+        columns: the names of the columns, or one name; None for all. start, stop, step: as in a slice.
 
-        Raises KeyError for a column that there is not. Memory: the result.
+        Raises KeyError for an unknown column. Memory: the result.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -316,13 +312,15 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Values:
-        """Return rows in the order of a column, that of `order_by`, as a structured array, or one column.
+        """Read rows in the order of a column, as a structured array; or one column of them.
 
-        start, stop, step: places in the order, as of a slice; `stop=10` is the ten first of it, `start=10`
-        all behind, `step=-1` goes backwards. An index of the column (of kind "full" or "partial") gives few
-        rows without reading others; without one the column is read and sorted in memory.
+        column: the column to order by. columns: the names of the columns to read, or one name; None for all.
+        start, stop, step: positions in the order, as in a slice: `stop=10` reads the first ten, `step=-1`
+            reverses.
+        descending: the greatest values first.
 
-        columns: the names of those that are read, or one name; None for all. descending: the greatest first.
+        With an index of the column (kind "full" or "partial") a few rows are read without a scan; otherwise
+        the column is read and sorted in memory.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -341,10 +339,10 @@ class Table(Queries):
         stop: int | None = None,
         step: int | None = None,
     ) -> Iterator[Any]:
-        """Iterate over the rows in the order of a column, as `read_sorted` gives them.
+        """Iterate over the rows in the order of a column; see `read_sorted` for the arguments.
 
-        The first rows come at once if there is an index of the column. For many rows all are sorted, as
-        `copy(sort_by=)` does it: in memory, or if they take more than 1 GiB by a temporary file.
+        With an index of the column the first rows are returned at once. Otherwise all rows are sorted: in
+        memory, or with a temporary file if they take more than 1 GiB.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -375,18 +373,21 @@ class Table(Queries):
         overwrite: bool = False,
         **storage: Unpack[TableCopyOptions],
     ) -> Table:
-        """Return a copy as another table, in a file or in a group; rows are read a window at a time.
+        """Copy the table to a file or a group.
 
-        name: of the new table; that of this one if None. overwrite: replace a table of this name in a file,
-        or in a directory; all else in them stays. layout: "rows" or "columns". condition: only the
-        rows that meet it. sort_by: columns by which the rows are sorted, the first of which weighs most; rows
-        that are equal keep their order, and what is missing, and NaN, comes last. lossy: bounds by column, as
-        in `create_table`; without them the copy holds what is stored here, and is exact from then on. codec
-        and level, and what goes with the codec "auto": as in `create_table`, with its defaults.
+        target: a path, or a group of an HDF5 file.
+        name: of the new table; None: the name of this one.
+        overwrite: replace a table of this name; other contents of the file or directory stay.
+        layout: "rows" or "columns". columns: the columns to copy; None for all. condition: copy the matching
+            rows.
+        sort_by: columns to sort by, the first one decides first. Equal rows keep their order; nulls and NaN
+            are last.
+        memory_limit: bytes for sorting (or those of n^(2/3) of n rows, if that is more). Larger tables are
+            sorted in parts, written to a temporary file next to the copy, uncompressed, and merged. codec,
+            level, lossy and the other options of storage: as in `create_table`, with the same defaults.
+            Without lossy the copy stores the current values and is exact from then on.
 
-        Sorting takes about `memory_limit` bytes of memory (n rows may take what n^(2/3) of them do, if that
-        is more). Rows that are more are sorted some at a time, written to a temporary file beside the copy,
-        and read again: its size is theirs without compression. Each row is decoded once, whatever the limit.
+        Returns the new `Table`, open for writing. Memory: a window of rows, and `memory_limit` if sorted.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -420,11 +421,14 @@ class Table(Queries):
         return Plan(self)
 
     def append(self, data: Any) -> int:
-        """Put rows behind the last; return how many.
+        """Append rows. Returns their number.
 
         data: structured arrays, mappings of columns, DataFrames, Arrow data, tables and selections, whose
-        columns go by their names; or rows one by one, as tuples in the order of the columns, mappings, or
-        records.
+            columns are matched by name; or a list of rows: tuples in the order of the columns, mappings, or
+            records.
+
+        Raises TypeError or ValueError for values that do not fit a column; no row is added then. Memory: rows
+        wait until a chunk is full, or until `flush`.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -456,7 +460,7 @@ class Table(Queries):
                 self._check_open()
                 if not self.waiting.total:
                     self._begin()
-                self.waiting.add(rows, self.author)
+                self.waiting.add(rows, self.writer_id)
         return len(rows)
 
     def put(self, batch: Batch) -> None:
@@ -468,7 +472,7 @@ class Table(Queries):
             self._check_open()
             if not self.waiting.total:
                 self._begin()
-            self.waiting.put(batch, count, self.author)
+            self.waiting.put(batch, count, self.writer_id)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write a column (a new one too, in the columns layout), columns, or rows."""
@@ -487,10 +491,11 @@ class Table(Queries):
 
     @names_keywords
     def modify(self, rows: Any, values: Mapping[str, Any]) -> int:
-        """Overwrite columns in some rows; return how many rows that are.
+        """Overwrite columns in some rows. Returns the number of rows.
 
-        rows: a condition, as `where` takes it, a selection's `row_numbers()`, an int or a slice. values: by
-        column, one for all rows, one for each, or an expression with one for each row of the table.
+        rows: a condition, as for `where`; row numbers, such as `selection.row_numbers()`; an int; or a slice.
+        values: a mapping of columns to one value for all rows, one for each row, or an expression of columns.
+            Raises KeyError for an unknown column, TypeError or ValueError for values that do not fit.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -506,10 +511,10 @@ class Table(Queries):
 
     @names_keywords
     def delete(self, rows: Any) -> int:
-        """Delete rows; return how many. Those behind them move down, which rewrites the table from the first
-        on.
+        """Delete rows. Returns their number.
 
-        rows: a condition, as `where` takes it, row numbers, an int, a slice, or a mask.
+        rows: a condition, as for `where`; row numbers; an int; a slice; or a mask. The rows after the first
+            deleted one are rewritten.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -539,12 +544,13 @@ class Table(Queries):
             self.set_rows(n)
 
     def resize(self, nrows: int) -> None:
-        """Keep the first `nrows` rows; if there are fewer, add some behind the last.
+        """Set the number of rows: remove the last ones, or add rows of default values.
 
-        New rows have the columns' defaults, which take no space and no time if they are zeros or HDF5's fill
-        values: null, zeros, empty text, or what was given. Short columns get larger chunks if need be.
+        nrows: the new number of rows. Defaults are null, zero or empty text, unless the column has another
+            one. New rows of zeros or of HDF5's fill values take no space. Short columns get larger chunks if
+            necessary.
 
-        Raises ValueError for a number below 0, or a table that is open for reading only.
+        Raises ValueError for a negative number, and for a table open for reading.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -562,7 +568,7 @@ class Table(Queries):
     def set_rows(self, nrows: int) -> None:
         """Give the layout another number of rows; for those who change rows."""
         before = self.layout.nrows
-        with self.telling(None, [(min(before, nrows), max(before, nrows))]):
+        with self.notify_indexes(None, [(min(before, nrows), max(before, nrows))]):
             try:
                 if self.index_store.is_empty:  # Indexes know the arrays that columns have.
                     self.layout.enlarge_chunks(nrows)
@@ -572,20 +578,22 @@ class Table(Queries):
                 raise LimitError(f"resize to {nrows} rows: {error}; {advice}") from error
 
     @property
-    def author(self) -> int:
-        """In whose name it writes what its indexes are told of; see `coquina.changes`."""
-        return self.index_store.author
+    def writer_id(self) -> int:
+        """The number of this writer, by which its indexes know its changes; see `coquina.changes`."""
+        return self.index_store.writer_id
 
     @contextmanager
-    def telling(self, columns: Iterable[str] | None, ranges: Iterable[tuple[int, int]]) -> Generator[None]:
-        """Tell the indexes, before rows of these columns change in the block; None for all columns."""
+    def notify_indexes(
+        self, columns: Iterable[str] | None, ranges: Iterable[tuple[int, int]]
+    ) -> Generator[None]:
+        """Notify the indexes before rows of these columns change in the block; None for all columns."""
         store = None if self.index_store.is_empty else self.index_store
         if store is not None:
             store.look()
             for start, stop in ranges:
                 store.changed(columns, start, stop)
         try:
-            with written_by(self.author):
+            with written_by(self.writer_id):
                 yield
         finally:
             if store is not None:
@@ -593,15 +601,13 @@ class Table(Queries):
 
     @names_keywords
     def add_column(self, name: str, values: Any, spec: ColumnSpec | None = None) -> None:
-        """Put a column behind the last, with a value for each row, or one for all. Columns layout only.
+        """Add a column after the last one. Layout "columns" only.
 
-        name: of the column. values: one for all rows, or one for each. spec: how it is described, where the
-            values
-            do not tell: a dtype, or a `ColumnSpec`.
+        name: of the column. values: one value for all rows, or one for each. spec: a dtype or a `ColumnSpec`,
+            if the values do not tell.
 
-        Raises ValueError for a name that is taken or for another number of values, UnsupportedError for
-        layouts
-        that cannot.
+        Raises ValueError if the name exists and for another number of values, UnsupportedError for the layout
+        "rows".
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -625,7 +631,7 @@ class Table(Queries):
         """
         with self._lock:
             self.ready()
-            with self.telling(None, []):
+            with self.notify_indexes(None, []):
                 self.layout.drop_column(name)
             if not self.index_store.is_empty:
                 self.index_store.dropped(name)
@@ -645,7 +651,7 @@ class Table(Queries):
         """
         with self._lock:
             self.ready()
-            with self.telling(None, []):
+            with self.notify_indexes(None, []):
                 self.layout.rename_column(old, new)
             if not self.index_store.is_empty:
                 self.index_store.renamed(old, new)
@@ -708,9 +714,9 @@ class Table(Queries):
             stored_chunks.write_chunk(self, coords, data, filter_mask, column, part)
 
     def compact(self) -> None:
-        """Give back the space of what was overwritten or deleted, and make one run of each index.
+        """Release the space of overwritten and deleted rows, and merge the runs of each index.
 
-        Raises UnsupportedError for tables in HDF5 files that have no index.
+        Raises UnsupportedError for tables in HDF5 files without indexes.
 
         >>> import coquina as cq
         >>> with cq.create_table("t", {"x": [3, 1, 2]}, overwrite=True) as t:
@@ -726,11 +732,11 @@ class Table(Queries):
             raise UnsupportedError(
                 "HDF5 gives no space back in place; `copy` to a new file, or `coquina repack`, does"
             )
-        with self.telling(None, []):
+        with self.notify_indexes(None, []):
             compact()
 
     def flush(self) -> None:
-        """Write the rows that wait in memory: from then on a killed program does not lose them.
+        """Commit the rows that wait in memory. A killed process no longer loses them.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -740,7 +746,7 @@ class Table(Queries):
         """
         with self._lock:
             self._check_open()
-            self.waiting.flush(self.author)
+            self.waiting.flush(self.writer_id)
             if self.waiting.end():
                 self._hold(False)
                 if not self.index_store.is_empty:
@@ -809,21 +815,22 @@ class Table(Queries):
         name: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Any:
-        """Make an index, which conditions and orders use from then on, and return it.
+        """Create an index, which conditions and orders use from then on.
 
         column: a column, one of the values that it has in each row (`"pos[0]"`), or an expression of columns
-            (`"price * volume"`), for conditions on the same expression.
-        kind: "full": all is sorted: any query, orders too; the largest. "partial": sorted about a million
-            rows at a time: built fast, slower to ask. "light": says which 1024 rows may match; smaller.
-            "zones": least and greatest values of 16384 rows each: tiny, for rows that are nearly in order.
-            "pytables": what PyTables calls a completely sorted index, which both use (layout "rows" only).
-        memory_limit: of sorting, in bytes; what is more goes through a temporary file beside the table.
+            (`"price * volume"`), for conditions that contain the same expression.
+        kind: "full": all rows sorted; the largest, for any condition and for orders. "partial": rows sorted
+            in runs of about a million; quicker to build, slower to search. "light": finds groups of 1024 rows
+            that may match; smaller. "zones": minimum and maximum of 16384 rows each; tiny, for rows that are
+            nearly sorted. "pytables": a completely sorted index of PyTables, which both libraries use; layout
+            "rows" only.
+        memory_limit: bytes for sorting; the remainder is sorted in a temporary file next to the table.
         name: of the index; by default the text of `column`.
-        progress: called with how many rows have been read, and how many there are.
+        progress: a function that is called with the number of rows read and their total.
 
-        Appended rows are looked at by scanning until they are many, then sorted and merged; changes are
-        noticed, also those of other programs. Raises KeyError for no column, TypeError for values without an
-        order, ValueError for a name that is taken and for a table that is open for reading.
+        Returns an `Index`. Appended rows are scanned until they are many, then sorted and merged. Changes are
+        noticed, including those of other programs. Raises KeyError for an unknown column, TypeError for
+        values without an order, ValueError if the name exists or the table is open for reading.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -837,7 +844,7 @@ class Table(Queries):
             return table_indexes.create(self, column, **given)
 
     def drop_index(self, name: str) -> None:
-        """Remove an index. Raises KeyError if there is none of this name.
+        """Remove an index. Raises KeyError for an unknown name.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -851,8 +858,10 @@ class Table(Queries):
             table_indexes.drop(self, name)
 
     def refresh_index(self, name: str | None = None) -> None:
-        """Index the rows that are not, in one index or in all: appended and changed ones, and all of an index
-        that is damaged. Raises KeyError if there is none of this name.
+        """Index the unindexed rows of one index, or of all.
+
+        name: of the index; None for all. These are appended and changed rows, and all rows of a damaged
+            index. Raises KeyError for an unknown name.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
@@ -910,15 +919,15 @@ class Table(Queries):
 
     def _end(self) -> None:
         """Flush, and let go of the layout and the indexes."""
-        self.waiting.hand_over(self.author)
+        self.waiting.hand_over(self.writer_id)
         try:
             if self.layout.is_writable and not self.index_store.is_empty:
-                with written_by(self.author):
+                with written_by(self.writer_id):
                     self.layout.flush()
                 self.waiting.end()
                 self.index_store.closing()
         finally:
-            with written_by(self.author):
+            with written_by(self.writer_id):
                 self.layout.close()
 
     def verify(self, *, threads: int | None = None) -> dict[str, list[Damage]]:
@@ -956,9 +965,7 @@ class Table(Queries):
         return made
 
     def refresh(self) -> bool:
-        """Show the last commit of a table that is only read; return whether it is another one.
-
-        All columns are shown as of that commit.
+        """Show the last commit of a table opened for reading; return whether there was a newer one.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})

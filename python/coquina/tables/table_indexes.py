@@ -53,7 +53,7 @@ def create(
 
         return write_index(table, column, memory_limit=memory_limit, progress=progress)
     store = table.index_store
-    source = _source_of(table.layout, store.author, column)
+    source = _source_of(table.layout, store.writer_id, column)
     if kind not in KINDS:
         kinds = KINDS if table.layout.kind != "rows" else (*KINDS, "pytables")
         raise ValueError(f"create_index: kind {kind!r}: one of {', '.join(map(repr, kinds))}")
@@ -135,10 +135,10 @@ def _group_of(layout: Layout) -> str:
     return f"{above}/{HIDDEN}{own}" if own else ""
 
 
-def _source_of(layout: Layout, author: int, text: str) -> IndexSource:
+def _source_of(layout: Layout, writer_id: int, text: str) -> IndexSource:
     from coquina.tables.index_sources import index_source
 
-    return index_source(layout, text, author)
+    return index_source(layout, text, writer_id)
 
 
 def _theirs(table: Table) -> Mapping[str, Any]:

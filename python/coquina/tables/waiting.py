@@ -28,7 +28,7 @@ FEW_ROWS, _ENOUGH_ROWS = 256, 4096
 class WaitingRows:
     """The rows of a table that wait for a flush. Whoever calls has the table's lock.
 
-    author: in whose name rows are written; see `coquina.changes`.
+    writer_id: the writer of the rows; see `coquina.changes`.
     """
 
     __slots__ = ("_count", "_layout", "_parts", "total")
@@ -46,41 +46,41 @@ class WaitingRows:
         """How many rows the table has with them."""
         return self.total or self._layout.nrows
 
-    def add(self, rows: Values, author: int) -> None:
+    def add(self, rows: Values, writer_id: int) -> None:
         """Keep a copy of a few rows."""
         self.total = self.nrows + len(rows)
         self._parts.append(rows.copy())
         self._count += len(rows)
         if self._count >= _ENOUGH_ROWS:
-            self.hand_over(author)
+            self.hand_over(writer_id)
 
-    def put(self, batch: Batch, count: int, author: int) -> None:
+    def put(self, batch: Batch, count: int, writer_id: int) -> None:
         """Append a batch of `count` rows, behind those that wait here."""
-        self.hand_over(author)
+        self.hand_over(writer_id)
         before = self.nrows
-        self._append(batch, author)
+        self._append(batch, writer_id)
         self.total = before + count
 
-    def hand_over(self, author: int) -> None:
+    def hand_over(self, writer_id: int) -> None:
         """Hand the few rows that wait here over to the layout."""
         if self._parts:
             rows = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
-            self._append(record_batch(rows), author)
+            self._append(record_batch(rows), writer_id)
             self._parts, self._count = [], 0
 
-    def flush(self, author: int) -> None:
+    def flush(self, writer_id: int) -> None:
         """Write all that wait."""
-        self.hand_over(author)
+        self.hand_over(writer_id)
         try:
-            with written_by(author):
+            with written_by(writer_id):
                 self._layout.flush()
         except BaseException as error:
             self._count_anew(error)
             raise
 
-    def _append(self, batch: Batch, author: int) -> None:
+    def _append(self, batch: Batch, writer_id: int) -> None:
         try:
-            with written_by(author):
+            with written_by(writer_id):
                 self._layout.append(batch)
         except BaseException as error:
             self._count_anew(error)

@@ -109,10 +109,10 @@ def put_rows(table: Table, rows: Integers, batch: Batch) -> None:
         return
     first, last = int(rows[0]), int(rows[-1])
     if last - first + 1 == len(rows) and (len(rows) == 1 or bool(np.all(np.diff(rows) == 1))):
-        with table.telling(batch, [(first, last + 1)]):
+        with table.notify_indexes(batch, [(first, last + 1)]):
             table.layout.write(first, batch)
     else:
-        with table.telling(batch, _spans(rows, table.nrows)):
+        with table.notify_indexes(batch, _spans(rows, table.nrows)):
             table.layout.write_at(rows, batch)
 
 

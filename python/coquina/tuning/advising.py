@@ -47,27 +47,27 @@ def tune(
     blocks: Lengths = None,
     threads: int | None = None,
 ) -> Any:
-    """Return how data should be stored, with what was tried and why; nothing is stored before it is applied.
+    """Recommend codec, filters and chunks for data. Nothing is stored.
 
-    It is a `Recommendation`, and for tables, groups and HDF5 files a `FileRecommendation`.
+    x: the data, as for `asarray`, of which some blocks are read; a table; or the path of a `.b2nd`, `.npy`,
+        Bloscpack or HDF5 file, of a table's directory, or `FILE.h5:/path`. All arrays of an HDF5 file, a
+        group or a table are examined, one by one.
+    goal, for_, bandwidth, calibrate, profile: see `Tuning`.
+    access: the expected reads, which decide the shapes of chunks and blocks: "any" for the default rule,
+        "whole", "rows" (`a[i]`), "columns" (`a[..., j]`), "planes" (an index of each axis in turn),
+        "planes:0" (of one axis), "series:0" (lines along an axis), "points", "boxes:30,90,90" or a tuple of
+        lengths; or a mapping of these to numbers of reads: `{"planes:0": 1, "series:0": 1000}`.
+    lossy: an error bound, as for `asarray`; in files it applies to floating-point datasets.
+    chunks, blocks: elements along each axis, if they are fixed; arrays only. "auto": they are not.
+    threads: the number of threads.
 
-    x: what `asarray` takes, of which some blocks are read; a table; or the path of a `.b2nd`, `.npy`,
-        Bloscpack or HDF5 file, of the directory of a table, or `FILE.h5:/path`. Of an HDF5 file, a group and
-        a table all arrays that they store are looked at, one by one.
-    goal, for_, bandwidth, calibrate, profile: what should be small or fast; see `Tuning`.
-    access: how it will be read, for the shapes of chunks and blocks: "any" for the default rule, "whole",
-        "rows" (`a[i]`), "columns" (`a[..., j]`), "planes" (at an index of each axis in turn) or "planes:0"
-        (of one), "series:0" (lines along an axis), "points", "boxes:30,90,90" or a tuple of lengths; or a
-        mapping from such ways of reading to how often they happen: `{"planes:0": 1, "series:0": 1000}`.
-    lossy: a bound that numbers will be stored with, as for `asarray`; of files for floating-point datasets.
-    chunks, blocks: items along each axis, where that is decided already; of arrays alone. "auto": it is not.
+    Returns a `Recommendation`, or for tables, groups and HDF5 files a `FileRecommendation`, with `explain()`
+    and `apply()`. The codec is chosen by trials, with times from a table, so that it is the same on every
+    machine (except with `calibrate`). Shapes are chosen by counting the blocks and chunks that reads touch;
+    the default stays unless another shape is 10 % better.
 
-    The codec is chosen by trials on the blocks that are read, by times of a table, so that it is the same on
-    every machine (not with `calibrate`). Shapes are chosen by counting which blocks and chunks are touched;
-    the default stays where no other shape is 10 % better. Files in HDF5 get filters that HDF5 can be told of.
-
-    Raises ValueError for options out of range, and for arrays without items; TypeError for objects; what
-    opening a file raises. Memory: at most 32 MiB for each array, but one block.
+    Raises ValueError for options out of range and for arrays without elements, TypeError for objects, and the
+    errors of `open`. Memory: at most 32 MiB for each array, but at least one block.
 
     >>> import numpy as np
     >>> import coquina as cq

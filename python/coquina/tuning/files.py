@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRecommendation:
-    """How the arrays of a table, or of an HDF5 file, should be stored. Made by `tune`.
+    """The recommendation of `tune` for a table, a group or an HDF5 file.
 
-    name: of the file or the table. wanted: goal, for what, over which storage.
-    parts: a `Recommendation` for each array, by its path: a dataset, a column, or what a column consists of.
-    automatic: the paths of datasets for which each chunk should be chosen for, since HDF5 can be told of one
-        filter alone for all chunks, and what is tuned may have others in each.
-    skipped: what stays as it is, by its path, with the reason.
+    name: of the file or the table. wanted: the goal, the direction and the storage.
+    parts: a mapping of paths to `Recommendation`: datasets, columns, or parts of columns.
+    automatic: the paths of datasets for which `codec="auto"` is recommended, because HDF5 stores one filter
+        for all chunks, and tuned chunks may differ.
+    skipped: a mapping of the paths that stay unchanged to the reasons.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """How an array should be stored. Made by `tune`.
+    """The recommendation of `tune` for an array.
 
-    name: of the array, where it has one. shape, dtype: of the array.
-    wanted: goal, for what, over which storage. uses: what will be read, and how often.
-    cuts: ways to cut the array, and what each way of reading touches; the first one is advised.
-    choice: ways to encode that were tried; the first one is advised.
-    sample_bytes, places: what was looked at, from how many places.
-    lossy: the bound that numbers are stored with; None for none.
-    threads: to apply it with.
+    name: of the array, if it has one. shape, dtype: of the array.
+    wanted: the goal, the direction and the storage. uses: the expected reads, with their numbers.
+    cuts: the candidate shapes of chunks and blocks, with the cost of each read; the first one is recommended.
+    choice: the encodings that were tried; the first one is recommended.
+    sample_bytes, places: the number of bytes sampled, and of places.
+    lossy: the error bound; None for exact.
+    threads: the number of threads of `apply`.
 
     >>> import numpy as np
     >>> import coquina as cq
@@ -147,7 +147,7 @@ class Recommendation:
         return found if self.lossy is None else found | {"lossy": self.lossy}
 
     def explain(self) -> str:
-        """Return what was tried, what it came to, and why one was taken, as lines of text.
+        """Return the encodings and shapes that were tried, their costs, and the reason for the choice.
 
         >>> import numpy as np
         >>> import coquina as cq
@@ -157,12 +157,13 @@ class Recommendation:
         return explained(self)
 
     def apply(self, path: Path | None = None, *, overwrite: bool = False) -> Any:
-        """Store the array so, and return it: in a file, or in memory without a path.
+        """Store the data with the recommended encoding. Returns the array, in a file or in memory.
 
-        What the recommendation was made of is read again, all of it: a file must still be there. A dataset of
-        an HDF5 file can be copied to a new one, as `coquina repack` does it (`Repacked` is returned then).
-        Raises ValueError for the name of another kind of file, what `asarray` raises, and FileExistsError if
-        there is something and it is not to be replaced.
+        path: the file to write; None: in memory. overwrite: replace an existing file.
+
+        The data are read again, so a file must still exist. A dataset of an HDF5 file can be copied to a new
+        HDF5 file, as by `coquina repack`; the result is then a `Repacked`. Raises ValueError for a suffix of
+        another format, FileExistsError, and the errors of `asarray`.
 
         >>> import numpy as np
         >>> import coquina as cq

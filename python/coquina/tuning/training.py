@@ -146,19 +146,20 @@ def train(
     overwrite: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Training:
-    """Return a profile for `codec="auto"` that is learnt from files, on this machine.
+    """Measure encodings on your files and this machine, and return a profile for `codec="auto"`.
 
-    x: the path of a file or of a folder, or several: what `tune` takes; in folders, all such files.
-    path: where the profile is written, as text, if it is better than the shipped table.
-    goals: by which it is judged. for_, bandwidth: as for `codec="auto"`; the profile can be used with others.
-    samples: at most so many places of the files are measured; each takes about a second.
-    progress: called with the number of samples that are done.
-    overwrite: whether a file at `path` is replaced.
+    x: the path of a file or a folder, or a list of them; files as for `tune`.
+    path: the file to write the profile to, as text, if it is better than the built-in table.
+    goals: the goals that the profile is judged by. for_, bandwidth: as for `codec="auto"`; the profile can be
+        used with other values.
+    samples: the maximal number of places that are measured; each takes about a second.
+    progress: a function that is called with the number of samples done.
+    overwrite: replace an existing file at `path`.
 
-    Times are measured: let nothing else run meanwhile. A profile is an input like any other: with the same
-    one, the same items give the same bytes on every machine.
+    Returns a `Training`. Times are measured, so let nothing else run meanwhile. With the same profile, the
+    same values give the same bytes on every machine.
 
-    Raises ValueError if no file has items, FileNotFoundError, FileExistsError for `path` without `overwrite`.
+    Raises ValueError if the files have no elements, FileNotFoundError, FileExistsError.
 
     >>> import numpy as np
     >>> import coquina as cq

@@ -36,13 +36,12 @@ pub(super) fn check_only_name(file: &File, path: &Path) -> Result<()> {
     let complain = |sentence: &str| Err(std::io::Error::other(sentence).into());
     if !is_at(file, path).unwrap_or(false) {
         return complain(
-            "it has got another name since it was opened, or has none, and cannot be made anew; open it by the name that \
-             it has",
+            "the file was renamed or removed after it was opened, and cannot be replaced; open it by its current name",
         );
     }
     if names(file)? > 1 {
         return complain(
-            "it has several names (hard links), and would be made anew by one of them alone; copy it",
+            "the file has several names (hard links), of which only one would lead to the new file; copy it",
         );
     }
     Ok(())

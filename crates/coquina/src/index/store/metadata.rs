@@ -182,7 +182,7 @@ impl Metadata {
             return Err(corrupt(": its checksum does not match".to_owned()));
         }
         if found.get(b"version").and_then(Json::as_u64) != Some(VERSION) {
-            let sentence = format!("an index of another version than {VERSION}: make it anew");
+            let sentence = format!("an index of another version than {VERSION}; create it again");
             return Err(Error::unsupported(sentence));
         }
         Fields(&found).metadata(params)

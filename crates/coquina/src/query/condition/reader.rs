@@ -267,7 +267,7 @@ impl<'r> Reader<'r> {
             None if is_plain => format!("; put text in quotes: '{shown}'"),
             None => String::new(),
         };
-        let sentence = format!("'{shown}' is no column ({known}){given}{hint}");
+        let sentence = format!("'{shown}' is not a column ({known}){given}{hint}");
         TextError::new(TextErrorKind::Name, sentence).at(self.text, span)
     }
 

@@ -40,7 +40,7 @@ impl TableDirectory {
 
     /// Opens an array that is not open, unless another thread just has.
     pub(super) fn open_array(&self, path: &JsonText, node: &Node) -> Result<Arc<Array>> {
-        let number = node.number().ok_or_else(|| wrong_path(path.as_bytes(), "is no array"))?;
+        let number = node.number().ok_or_else(|| wrong_path(path.as_bytes(), "is not an array"))?;
         self.check_usable()?;
         let opening = locked(&self.opening);
         if let Some(open) = self.state().arrays.get(&number) {

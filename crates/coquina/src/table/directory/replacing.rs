@@ -37,7 +37,7 @@ fn lock(place: &Path) -> Result<FolderLock> {
 pub fn check_is_replaceable(place: &Path) -> Result<()> {
     let path = place.display();
     if !place.join(NAME).is_file() {
-        return Err(exists(format!("{path} exists and is no table; only tables are replaced")));
+        return Err(exists(format!("{path} exists and is not a table; only tables are replaced")));
     }
     let mut others = Vec::new();
     for entry in placed(place, fs::read_dir(place))? {

@@ -61,7 +61,7 @@ impl TableStorage for DirectoryStorage {
 
     fn array(&self, path: &str) -> Result<Arc<Array>> {
         let array = self.0.array(path.as_bytes())?;
-        array.ok_or_else(|| self.0.placed(wrong_path(path.as_bytes(), "is no array")))
+        array.ok_or_else(|| self.0.placed(wrong_path(path.as_bytes(), "is not an array")))
     }
 
     fn members(&self, path: &str) -> Option<Members> {
