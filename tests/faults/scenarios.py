@@ -118,6 +118,10 @@ _COLUMNS: dict[str, tuple[Callable[[Any], None], ...]] = {
         lambda t: t.attrs.__delitem__("a"),
     ),
     "resize": _each_flushed(lambda t: t.resize(len(t) + 100), lambda t: t.resize(len(t) - 150)),
+    # As `resize(10**14)` does before it adds rows, which nobody could compare one by one.
+    "larger_chunks": _each_flushed(
+        lambda t: t.layout.enlarge_chunks(10**14), lambda t: t.append(column_rows(len(t), len(t) + 30))
+    ),
 }
 
 _ROWS: dict[str, tuple[Callable[[Any], None], ...]] = {
@@ -139,6 +143,9 @@ _ROWS: dict[str, tuple[Callable[[Any], None], ...]] = {
     ),
     "attributes": _COLUMNS["attributes"],
     "resize": _COLUMNS["resize"],
+    "larger_chunks": _each_flushed(
+        lambda t: t.layout.enlarge_chunks(10**14), lambda t: t.append(records(len(t), len(t) + 30))
+    ),
 }
 
 
@@ -340,6 +347,7 @@ _STORES: dict[str, tuple[Callable[[Any], None], ...]] = {
         lambda s: s["t"].delete(slice(3, 30, 2)),
         lambda s: s["t"].modify(slice(0, 4), {"n": -1}),
         lambda s: s["t"].append(_store_rows(57, 3)),
+        lambda s: s["t"].resize(len(s["t"]) + 20),
         lambda s: s["t"].attrs.__setitem__("unit", "km"),
     ),
     "attributes": _each_flushed(
