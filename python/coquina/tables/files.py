@@ -200,15 +200,16 @@ def json_rows(source: Any) -> Any:
     and more are uint64 where all numbers of the column are; where some are not, they are float64.
     """
     json, pa = pyarrow("json"), pyarrow()
-    source = _source(source)
-    if not isinstance(source, str | bytes):
-        source = pa.BufferReader(source.read())
+    place = _source(source)
+    content: Any = None if isinstance(place, str | bytes) else pa.BufferReader(place.read())
 
     def read(wide: Iterable[str] = ()) -> Any:
-        if isinstance(source, pa.BufferReader):
-            source.seek(0)
+        if content is not None:
+            content.seek(0)
         schema = pa.schema([(name, pa.uint64()) for name in wide])
-        return json.read_json(source, parse_options=json.ParseOptions(explicit_schema=schema))
+        return json.read_json(
+            place if content is None else content, parse_options=json.ParseOptions(explicit_schema=schema)
+        )
 
     rows = read()
     unsigned = WideIntegers()

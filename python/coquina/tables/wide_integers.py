@@ -40,7 +40,7 @@ class WideIntegers:
 
     def those(self, read: Callable[[list[str]], object]) -> list[str]:
         """Return the columns that can be read as uint64. read: reads all rows, with these columns so."""
-        found = []
+        found: list[str] = []
         for name, largest in self._largest.items():
             if name in self._others or largest < _LEAST:
                 continue
