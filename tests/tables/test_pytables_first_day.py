@@ -114,7 +114,7 @@ def test_names_that_are_nearly_those_of_columns_are_told(lab):
         meets(lambda: t["valeu"], "did you mean 'value'?")
         meets(lambda: t.create_index("vale"), "did you mean 'value'?")
         hint = "did you mean 'value'? Or pass a value: params={'vale': ...}"
-        meets(lambda: t.where("vale > 3"), "'vale' is no column (time, ", hint)
+        meets(lambda: t.where("vale > 3"), "'vale' is not a column (time, ", hint)
         meets(lambda: t.where("info.lo > 3"), "did you mean 'info.lon'?")
         meets(lambda: t.where("xyz > 3"), "put text in quotes: 'xyz'")
         meets(lambda: t.nrow, "did you mean 'nrows'?")
@@ -143,7 +143,9 @@ def test_what_is_no_list_of_values_is_told_by_its_column(lab):
     """columns of unequal lengths: {'id': None, 'value': None}"""
     single, described = {"time": 5.0, "value": 2.0}, {"a": tables.Float64Col()}
     with cq.open(lab, "a") as f:
-        meets(lambda: f["run0/det00"].append(single), "column 'time': one value", "{'time': [...]}")
+        meets(
+            lambda: f["run0/det00"].append(single), "column 'time': 5.0 is a single value", "{'time': [...]}"
+        )
         meets(lambda: f.create_table("x", described), "column 'a': a Float64Col", "dtype_from_descr")
 
 
@@ -151,7 +153,7 @@ def test_names_in_files_are_told_with_what_is_near(lab):
     with cq.open(lab, "a") as f:
         f["gone"], f["far"] = h5py.SoftLink("/nowhere"), h5py.ExternalLink("other.h5", "/x")
         meets(lambda: f["run9/det00"], "did you mean 'run")
-        meets(lambda: f["rum0/det0"], "did you mean 'run0'?")
+        meets(lambda: f["rum0/det0"], "did you mean 'run0/det00'?")
         meets(lambda: f["far"], "'far' is a link to other.h5:/x")
         meets(lambda: f["gone"], "'gone' is a link to /nowhere")
         meets(lambda: f.__delitem__("run0/det"), "there is no 'run0/det' in /", "did you mean 'run0/det00'?")
@@ -173,7 +175,7 @@ def test_groups_that_pandas_wrote_open_as_the_table_in_them(tmp_path):
             assert t.where("a > 6").row_numbers().tolist() == [7, 8]
     with pd.HDFStore(path, "a") as store:
         store.put("fixed", frame[["a"]])
-    with pytest.raises(cq.UnsupportedError, match=re.escape("/fixed: pandas' format 'fixed' is no table")):
+    with pytest.raises(cq.UnsupportedError, match=re.escape("/fixed: pandas' format 'fixed' is not a table")):
         cq.open_table(path, "fixed")
 
 

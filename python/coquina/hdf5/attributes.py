@@ -42,7 +42,7 @@ class Attributes(_Manager):
     def __getitem__(self, name: Any) -> Any:
         """Return a value. Raises KeyError if there is none."""
         if name not in self:
-            raise no_key(name, islice(self, _NAMES_MAX))
+            raise no_key(name, self._names())
         check(self._parent.id)
         try:
             return _Manager.__getitem__(self, name)
@@ -52,6 +52,19 @@ class Attributes(_Manager):
             if "conversion" in str(error):  # Of types that h5py does not know.
                 raise
             raise CorruptError(f"{self._parent.name}: attribute {name!r} cannot be read: {error}") from error
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """Return a value, or `default` if there is none: without the error, which looks for near names."""
+        if name not in self:
+            return default
+        return self[name]
+
+    def _names(self) -> list[str]:
+        try:
+            return list(islice(self, _NAMES_MAX))
+        except (OSError, RuntimeError):
+            # Attributes that cannot be listed, as those of a dataset that is open with another prefix.
+            return []
 
     def get_id(self, attr_name: str) -> Any:
         """Return h5py's object of an attribute; by that one gets at its file, and may write to it."""

@@ -168,7 +168,9 @@ def open_in(group: Group, name: str) -> Table:
     found = group[name]
     if isinstance(found, Group) and _PANDAS in found.attrs:
         if "table" not in found:
-            raise UnsupportedError(f"{found.name}: pandas' format 'fixed' is no table; use pandas.read_hdf")
+            raise UnsupportedError(
+                f"{found.name}: pandas' format 'fixed' is not a table; use pandas.read_hdf"
+            )
         found = found["table"]
     if isinstance(found, Table):
         return found
