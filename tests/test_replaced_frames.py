@@ -94,7 +94,7 @@ def test_a_file_with_another_name_is_not_made_anew_by_the_old_one(tmp_path, rema
     path.rename(moved)
     if is_taken:
         cq.asarray(np.arange(3), path=path).close()
-    with pytest.raises(OSError, match="another name"):
+    with pytest.raises(OSError, match="renamed or removed"):
         remake(a)
     a[0] = 9
     a.close()

@@ -19,7 +19,6 @@ _CODECS: Mapping[Any, str] = {
     "gzip": "zlib",
     "deflate": "zlib",
     "lzf": "lz4",
-    "snappy": "lz4",
     "lzo": "lz4",
     "blosc": "blosclz",
     "blosc2": "zstd",

@@ -80,7 +80,7 @@ def test_tables_are_shown_and_converted(written, capsys, tmp_path):
 
 def test_values_are_printed(written, capsys):
     assert main(["cat", f"{written / 'o.b2d'}:/g/lists"]) == 0
-    assert "[[1], None]" in capsys.readouterr().out
+    assert "[1]\nNone\n" in capsys.readouterr().out
     assert main(["info", f"{written / 'o.b2d'}:/g/lists"]) == 0
 
 

@@ -180,7 +180,7 @@ def test_threads_are_as_before_after_a_query(capsys, path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["prise > 5"], "no column"),
+        (["prise > 5"], "not a column"),
         (["price >"], "price >"),
         (["price > 5", "--columns", "nothing"], "nothing"),
         (["--agg", "best(price)"], "best"),

@@ -126,7 +126,7 @@ def test_a_directory_is_replaced_only_by_overwrite_and_only_if_it_is_a_table(tmp
     for foreign in (tmp_path / "holiday", path):
         foreign.mkdir(exist_ok=True)
         (foreign / "picture.png").write_bytes(b"png")
-        with pytest.raises(FileExistsError, match=r"no table|picture\.png"):
+        with pytest.raises(FileExistsError, match=r"not a table|picture\.png"):
             making(foreign, overwrite=True)
         assert (foreign / "picture.png").read_bytes() == b"png"
     assert rows_at(path) == [0, 1, 2, 9]
