@@ -98,7 +98,7 @@ UNSTORED = (
 
 @pytest.mark.parametrize("dtype", UNSTORED, ids=str)
 def test_what_a_file_cannot_hold_is_a_type_error(dtype):
-    with pytest.raises(TypeError, match=r"text of a fixed width|stored"):
+    with pytest.raises(TypeError, match="stored"):
         dtype_text(np.dtype(dtype))
 
 

@@ -55,7 +55,8 @@ def dtype_text(dtype: Dtype) -> str:
         return _text_of_fields(dtype, dtype.isalignedstruct)
     if dtype.kind == "T":
         raise TypeError(
-            f"dtype {dtype}: arrays have text of a fixed width, as 'U20' is; tables have any length"
+            f"dtype {dtype} cannot be stored: arrays have text of a fixed width, as 'U20' is; "
+            "tables have any length"
         )
     if dtype.hasobject:
         raise TypeError(f"dtype {dtype}: objects are references, which cannot be stored")
@@ -94,10 +95,6 @@ def known_dtype(text: str) -> Dtype:
 @lru_cache(maxsize=32)
 def _text_of_fields(dtype: Dtype, is_aligned: bool) -> str:
     # An aligned struct equals one of the same layout that is not marked so, whose text is another.
-    if dtype.kind == "T":
-        raise TypeError(
-            f"dtype {dtype}: arrays have text of a fixed width, as 'U20' is; tables have any length"
-        )
     if dtype.hasobject:
         raise TypeError(f"dtype {dtype}: objects are references, which cannot be stored")
     text = str(_printable(dtype, is_aligned))
