@@ -240,7 +240,9 @@ def _is_plain(named: tuple[str, int | None]) -> bool:
 
 def _check(what: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise ValueError(f"{what} {name!r}: HDF5 files take one of {', '.join(known)}")
+        # The filter "blosc" has Snappy; chunks of Blosc2 do not.
+        meant = "; did you mean codec='lz4', or filter='blosc', which has Snappy?" if name == "snappy" else ""
+        raise ValueError(f"{what} {name!r}: HDF5 files take one of {', '.join(known)}{meant}")
 
 
 def _text(found: Any) -> str:
