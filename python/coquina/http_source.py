@@ -11,7 +11,6 @@ import http.client
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -19,7 +18,8 @@ from urllib.request import getproxies, proxy_bypass
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coquina.remote import Source
+    from coquina.lazy_property import lazy_property
+from coquina.remote import Source
 
 _AT_ONCE = 8
 _REDIRECTS_MAX = 5
@@ -164,7 +164,7 @@ class HttpSource:
             self._connections.remove(kept[1])
             self._kept.connection = None
 
-    @cached_property
+    @lazy_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_AT_ONCE, "coquina-http")
 

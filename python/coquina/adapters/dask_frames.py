@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from coquina.folder_members import TABLE
+from coquina.lazy_property import lazy_property
 from coquina.tables.selection import Selection
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Part:
         frame.index = rows.row_numbers() if self.plan.conditions else frame.index + start
         return frame
 
-    @cached_property
+    @lazy_property
     def token(self) -> Any:
         """What tells these rows from others: the state of the file, or the call that made them."""
         plan, table = self.plan, self.plan.table

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ from coquina.client.disk_cache import DiskCache
 from coquina.client.groups import opened
 from coquina.client.raw_files import RawFile
 from coquina.client.requests import Requests
+from coquina.lazy_property import lazy_property
 from coquina.remote import RangeReader
 
 
@@ -55,7 +55,7 @@ class RemoteFolder(Mapping[str, Any]):
         self.requests = requests
         self.path = path
 
-    @cached_property
+    @lazy_property
     def _entries(self) -> dict[str, dict[str, Any]]:
         found = self.requests.get("files", path=self.path).json()["entries"]
         return {one["name"]: one for one in found}

@@ -6,11 +6,11 @@ In: names. Out: groups, arrays, tables and expressions of a server.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coquina.client.objects import RemoteArray, RemoteExpression, RemoteObject
 from coquina.client.tables import RemoteTable
+from coquina.lazy_property import lazy_property
 
 if TYPE_CHECKING:
     from coquina.client.requests import Requests
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class RemoteGroup(RemoteObject, Mapping[str, Any]):
     """A group of a server, or a whole file: a mapping from names to groups, arrays and tables."""
 
-    @cached_property
+    @lazy_property
     def _children(self) -> dict[str, str]:
         found = self.requests.get("tree", file=self.file, path=self.path).json()["children"]
         return {one["name"]: one["kind"] for one in found}

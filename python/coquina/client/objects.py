@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import io
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coquina.client.requests import of_one_state
 from coquina.client.selections import lowered
+from coquina.lazy_property import lazy_property
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,7 +35,7 @@ class RemoteObject:
         self.file = file
         self.path = path
 
-    @cached_property
+    @lazy_property
     def info(self) -> dict[str, Any]:
         """All that the server says of it, as of when it was first asked; see `refresh`."""
         return self.requests.get("info", file=self.file, path=self.path).json()
@@ -146,7 +146,7 @@ class RemoteExpression(_Values):
         self.text = text
         self._operands = operands
 
-    @cached_property
+    @lazy_property
     def info(self) -> dict[str, Any]:
         """Shape and dtype."""
         return self._asked(info=1).json()

@@ -7,11 +7,11 @@ Invariant: a file that was changed since is an error, not a mixture.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from coquina.http_source import fetch_ranges
+from coquina.lazy_property import lazy_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ class RawFile:
         #: Connections cannot be pickled, and tokens should not be.
         self.origin: tuple[Callable[..., Source | None], tuple[Any, ...]] | None = None
 
-    @cached_property
+    @lazy_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_AT_ONCE, "coquina-raw-file")
 

@@ -12,13 +12,13 @@ import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from coquina._core import CoquinaError, LimitError
 from coquina.expressions.grammar import ExpressionError
+from coquina.lazy_property import lazy_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -154,7 +154,7 @@ class Requests:
             self.bytes_read += len(content)
         return answer, content
 
-    @cached_property
+    @lazy_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_AT_ONCE, "coquina-client")
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import time
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
@@ -22,6 +21,7 @@ from coquina.changes import Changes
 from coquina.hdf5.describing import place_of
 from coquina.hdf5.open_files import OpenFile
 from coquina.hdf5.untyped import h5f, h5fd
+from coquina.lazy_property import lazy_property
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ class Session:
         self._found_ns = 0
         self._forgotten: set[int] = set()
 
-    @cached_property
+    @lazy_property
     def _descriptor(self) -> int | None:
         """That of the file. Asked for when needed: libhdf5 takes longer to tell it than to open the file."""
         return _descriptor_of(self._open)

@@ -9,7 +9,6 @@ Invariant: an index' metadata are written last and name all that belongs to it; 
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from coquina.changes import new_writer_id
 from coquina.indexes import units
 from coquina.indexes.index import Index
 from coquina.indexes.places import DAMAGE, PREFIX, IndexPlace, reading
+from coquina.lazy_property import lazy_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -53,7 +53,7 @@ class IndexStore:
         # What is there and cannot be understood: new ones take their names.
         self._lost: set[str] = set()
 
-    @cached_property
+    @lazy_property
     def indexes(self) -> Mapping[str, Index]:
         """All indexes by name, also those that are not usable: the same object until there are others."""
         with self._lock:

@@ -12,7 +12,6 @@ import time
 from collections import OrderedDict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
 from math import prod
 from threading import Lock
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from coquina._core import JournaledFile
 from coquina.arrays.array import Array
 from coquina.arrays.opening import open as open_file
+from coquina.lazy_property import lazy_property
 from coquina.server.root import known_format
 from coquina.tables.opening import open_table
 
@@ -136,7 +136,7 @@ class OpenedFile:
     caches: Caches | None = None
     objects: OrderedDict[str, Any] = field(default_factory=OrderedDict[str, Any])
 
-    @cached_property
+    @lazy_property
     def tag(self) -> str:
         """What tells this state of the file from others, for ETags."""
         return sha256(repr(self.state).encode()).hexdigest()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from coquina._core import CoquinaError, CorruptError
 from coquina.expressions.constructors import CONSTRUCTORS
 from coquina.expressions.text import expr
+from coquina.lazy_property import lazy_property
 from coquina.stores.ctable_columns import NUMBERS, nullable, number_column
 from coquina.stores.later_columns import later
 from coquina.stores.metadata import list_of, map_of
@@ -55,7 +55,7 @@ class Computed:
     def _name(self, at: int, text: str) -> str:
         return self.inputs[at] if at < len(self.inputs) else text
 
-    @cached_property
+    @lazy_property
     def dtype(self) -> np.dtype[Any] | None:
         """The dtype of the values; None for what is no number."""
         return np.dtype(self.type_name) if self.type_name in _KINDS else None

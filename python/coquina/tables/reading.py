@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from coquina._core import ColumnReader
 from coquina.casting import is_masked
+from coquina.lazy_property import lazy_property
 from coquina.providers import Provider
 from coquina.tables.layout import leaves_of, no_column
 
@@ -119,7 +119,7 @@ def _field(columns: dict[str, Column], path: str, spec: ColumnSpec) -> tuple[Any
 class ColumnSet(dict[str, Any]):
     """Columns by path, and what reads them together."""
 
-    @cached_property
+    @lazy_property
     def reader(self) -> ColumnReader:
         """What reads them: the same each time."""
         return ColumnReader(self)

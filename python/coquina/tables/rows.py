@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 import secrets
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -24,6 +23,7 @@ from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5o, h5t
 from coquina.hdf5.zones import zone_fields
 from coquina.indexing import lower
+from coquina.lazy_property import lazy_property
 from coquina.storage_options import Storage
 from coquina.tables import rows_attributes as attributes
 from coquina.tables.larger_chunks import needs_larger_chunks
@@ -323,7 +323,7 @@ class RowsLayout(Layout):
         self._set(records, encoded)
         return records
 
-    @cached_property
+    @lazy_property
     def _shown(self) -> np.dtype[Any] | None:
         """The dtype of rows as users see them, if their bytes are those of the records."""
         column = record_column(self)

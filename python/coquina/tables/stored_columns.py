@@ -7,12 +7,12 @@ Invariant: what is changed in place has as many bytes as before; text that has n
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from coquina._core import ColumnArrays, UnsupportedError
+from coquina.lazy_property import lazy_property
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,7 +44,7 @@ class StoredColumn:
         self.column = column
         self.arrays = arrays
 
-    @cached_property
+    @lazy_property
     def engine(self) -> ColumnArrays:
         """The arrays, for the engine to change them."""
         items: list[Any] = [None] * len(self.arrays)
@@ -107,7 +107,7 @@ class TextColumn(StoredColumn):
     #: Where the bytes end that are there or wait; None until rows are appended.
     _ends: int | None = None
 
-    @cached_property
+    @lazy_property
     def engine(self) -> ColumnArrays:
         """The arrays, for the engine to change them."""
         missing = [b"\1" for _ in self.arrays[2:]]
@@ -172,7 +172,7 @@ class TextColumn(StoredColumn):
 class LoadedColumn(StoredColumn):
     """Text that h5py reads: a column that can be read here, but neither changed nor added to."""
 
-    @cached_property
+    @lazy_property
     def engine(self) -> ColumnArrays:
         """Raise UnsupportedError."""
         raise self._refused()

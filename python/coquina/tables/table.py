@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from functools import cached_property
 from operator import attrgetter, index
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from weakref import WeakSet
@@ -21,6 +20,7 @@ from coquina.changes import written_by
 from coquina.foreign_attributes import TABLES, no_attribute
 from coquina.hdf5.places import inside
 from coquina.keyword_hints import names_keywords
+from coquina.lazy_property import lazy_property
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
@@ -795,7 +795,7 @@ class Table(Queries):
 
     # Indexes
 
-    @cached_property
+    @lazy_property
     def index_store(self) -> IndexStore:
         """The store of this table's indexes; for those who change and query it."""
         return table_indexes.store_of(self.layout)
