@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+import threading
 
 import h5py
+import pytest
 
 import coquina as cq
+from coquina.locks import VISITOR_WAIT_S, enter_h5py, leave_h5py
 
 #: h5py keeps its lock from one turn of such a loop to the next, and while it calls visitors.
 WORK = """
@@ -125,3 +128,138 @@ def test_a_visitor_of_h5py_may_ask_an_index_that_another_thread_reads(tmp_path):
     command = [sys.executable, "-c", VISITOR, str(tmp_path / "x.h5")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+
+
+#: Loops of h5py, which keep its lock, use a table and an array that other threads change.
+LOOPS = """
+import sys
+import threading
+import h5py
+import numpy as np
+import coquina as cq
+
+path, layout, way = sys.argv[1:]
+rows = {"x": np.arange(5000), "y": np.arange(5000) % 7.0}
+with cq.open(path, "w") as file:
+    file.create_table("t", rows, layout=layout, index=["x"]).close()
+    file.create_dataset("a", data=rows["y"], chunks=(500,), maxshape=(None,))
+file = cq.open(path, "r+")
+table, array = file["t"], file["a"]
+few = {name: values[:10] for name, values in rows.items()}
+is_over = threading.Event()
+failed = []
+
+
+def again(*calls):
+    try:
+        while not is_over.is_set():
+            for call in calls:
+                call()
+    except BaseException as error:
+        failed.append(error)
+        raise
+
+
+def index():
+    table.create_index("y")
+    table.drop_index("y")
+
+
+def read():
+    assert table.where("x == 7").count() >= 1
+    assert table.where("y > 100").to_numpy().size == 0
+    assert table.where("x >= 0").order_by("y").head(3)["y"].tolist() == [0, 0, 0]
+    table.append(few)
+    table.modify("x == 9", {"y": 1.0})
+    assert table["x"][:3].tolist() == [0, 1, 2]
+    assert cq.max(array) == 6
+    array.append(rows["y"][:600])
+    with cq.open(path) as other:
+        assert other["t"][5]["x"] == 5
+
+
+writers = [
+    threading.Thread(target=again, args=args)
+    for args in (
+        (lambda: table.append(few), table.flush),
+        (lambda: table.modify("x == 5", {"y": 2.0}), index),
+        (lambda: array.append(rows["y"][:100]), lambda: cq.open(path).close()),
+    )
+]
+sys.setswitchinterval(1e-4)
+for writer in writers:
+    writer.start()
+try:
+    for turn in range(12):
+        for _ in getattr(file.h5, way)():
+            read()
+finally:
+    is_over.set()
+for writer in writers:
+    writer.join()
+assert not failed, failed
+file.close()
+print("done")
+"""
+
+
+@pytest.mark.parametrize("way", ["values", "items"])
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+def test_loops_of_h5py_may_use_what_other_threads_change(tmp_path, layout, way):
+    # A query waited for the lock of the table, whose thread waited for h5py's lock, for ever.
+    command = [sys.executable, "-c", LOOPS, str(tmp_path / "x.h5"), layout, way]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+
+
+def test_a_visitor_of_h5py_that_waits_for_a_writer_raises_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr("coquina.locks.VISITOR_WAIT_S", 0.2)
+    phil = h5py._objects.phil
+    with cq.open(tmp_path / "x.h5", "w") as file:
+        table = file.create_table("t", {"x": [1, 2, 3]})
+        changes, is_over = threading.Event(), threading.Event()
+
+        def change():
+            with table.changing():
+                changes.set()
+                is_over.wait(60)
+
+        writer = threading.Thread(target=change)
+        writer.start()
+        changes.wait(60)
+
+        def visit(name):
+            assert phil._is_owned()
+            table.append({"x": [4]})
+
+        with pytest.raises(RuntimeError, match="collect the names in the visitor"):
+            file.h5.visit(visit)
+        assert not phil._is_owned()
+        is_over.set()
+        writer.join()
+        file.h5.visit(visit)
+        assert table["x"][:3].tolist() == [1, 2, 3]
+
+
+def test_the_lock_of_h5py_is_released_for_a_wait_in_loops_and_not_in_visitors(tmp_path):
+    phil, found = h5py._objects.phil, []
+
+    def visit(name):
+        found.append(leave_h5py())
+        assert phil._is_owned()
+        with pytest.raises(RuntimeError, match="collect the names in the visitor"):
+            enter_h5py(0, False)
+
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_group("a/b")
+        for _ in file["a"].items():
+            for _ in file.values():
+                times, limit = leave_h5py()
+                assert (times, limit, phil._is_owned()) == (2, None, False)
+                enter_h5py(times, True)
+                assert phil._is_owned()
+        file.visititems(lambda name, _: visit(name))
+        file["a"].visit(visit)
+    assert found == [(0, VISITOR_WAIT_S)] * 3
+    assert leave_h5py() == (0, None)
+    assert not phil._is_owned()

@@ -12,7 +12,6 @@ import os
 from collections import OrderedDict
 from importlib import import_module
 from io import BytesIO
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from coquina.arrays.writes import changes_of
 from coquina.expressions.expression import Expr
 from coquina.folder_members import ARRAY
 from coquina.hdf5.files import File
+from coquina.locks import NodeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ def _opened_hdf5(path: str) -> Any:
         return File(path)
 
 
-_lock = Lock()
+_lock = NodeLock()
 _files: OrderedDict[tuple[int, str, int | str], tuple[tuple[int, ...], Any]] = OrderedDict()
 
 

@@ -11,7 +11,6 @@ not those which were appended.
 
 from __future__ import annotations
 
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
@@ -19,6 +18,7 @@ from weakref import WeakValueDictionary
 from coquina.hdf5.append_buffers import AppendBuffer
 from coquina.hdf5.places import inside
 from coquina.hdf5.untyped import h5o
+from coquina.locks import NodeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ class AppendGroup:
             _check_durable(self._owner, self._file)
         self.buffer_bytes = buffer_bytes
         self._gathered_bytes = 0
-        self._lock = threading.RLock()
+        self._lock = NodeLock()
         self._is_open = True
         # Where changes are commits, metadata may be written at any time.
         self._evictions = None if self._owner.commits else _Evictions.off(self._file)
@@ -298,7 +298,7 @@ class AppendSession:
             raise ValueError(f"flush_every: {flush_every} is not a number of rows")
         self._name = dataset.name
         self._flush_every = flush_every
-        self._lock = threading.RLock()
+        self._lock = NodeLock()
         self._group = AppendGroup([dataset], None, durable)
 
     @property
@@ -382,7 +382,7 @@ class _Evictions:
     """Keeps libhdf5 from writing the metadata of a file outside of flushes, while anybody holds it."""
 
     # What is counted is state of libhdf5: one for each file that the process has open, by whatever handles.
-    _lock = threading.Lock()
+    _lock = NodeLock()
     _all: ClassVar[WeakValueDictionary[int, _Evictions]] = WeakValueDictionary()
 
     def __init__(self, file: Any) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from contextlib import suppress
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -32,6 +31,7 @@ from coquina.hdf5.open_files import OpenFile, link_access
 from coquina.hdf5.places import inside
 from coquina.hdf5.trees import opened
 from coquina.hdf5.untyped import h5a, h5d, h5fd, h5g, h5l, h5py, h5t
+from coquina.locks import NodeLock
 from coquina.providers import Provider
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Nodes:
         #: The files that share these nodes, each a handle of the one that is open, by their `id`.
         self.handles: WeakValueDictionary[int, File] = WeakValueDictionary()
         self.session = session
-        self._lock = Lock()
+        self._lock = NodeLock()
         # By the place of the node's header, which is the same for all of its names, and not used again while
         # the node is open.
         self._alive: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()

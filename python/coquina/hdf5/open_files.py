@@ -12,12 +12,12 @@ import gc
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakSet, WeakValueDictionary
 
 from coquina._core import CorruptError, JournaledFile, SoleWriter, TruncatedError
 from coquina.hdf5.untyped import h5f, h5fd, h5g, h5p, h5py
+from coquina.locks import NodeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -82,7 +82,7 @@ class OpenFile:
     _writable: ClassVar[WeakValueDictionary[tuple[int, int], OpenFile]] = WeakValueDictionary()
     _by_number: ClassVar[WeakValueDictionary[int, OpenFile]] = WeakValueDictionary()
     _reading: ClassVar[WeakSet[OpenFile]] = WeakSet()
-    _lock: ClassVar[RLock] = RLock()
+    _lock: ClassVar[NodeLock] = NodeLock()
 
     def __init__(self, path: str, options: Mapping[str, Any], *, durable: bool = False) -> None:
         """Nothing is open yet; see `reading`, `writing` and `making`."""

@@ -9,7 +9,6 @@ Invariant: a row is in the answer if its value is in a range; damage, or changes
 from __future__ import annotations
 
 import json
-from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from coquina._core import CorruptError, CurrentIndex, IndexState, KeyRanges, RowSet
 from coquina.indexes import units
 from coquina.indexes.places import DAMAGE, IndexPlace
+from coquina.locks import NodeLock
 from coquina.quoting import quoted
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Index:
         self.source = source
         self._place = place
         self._meta = meta
-        self._lock = RLock()
+        self._lock = NodeLock()
         self._state: IndexState | None = None
         self._freshness: Freshness | None = None
         self._now: Now | None = None

@@ -9,7 +9,6 @@ Invariant: an index' metadata are written last and name all that belongs to it; 
 from __future__ import annotations
 
 import re
-from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from coquina.indexes import units
 from coquina.indexes.index import Index
 from coquina.indexes.places import DAMAGE, PREFIX, IndexPlace, reading
 from coquina.lazy_property import lazy_property
+from coquina.locks import NodeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -48,7 +48,7 @@ class IndexStore:
         self.writer_id = new_writer_id()
         self._place_of = place
         self._source = source
-        self._lock = RLock()
+        self._lock = NodeLock()
         self._place: Place | None = None
         # What is there and cannot be understood: new ones take their names.
         self._lost: set[str] = set()

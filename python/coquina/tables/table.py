@@ -6,7 +6,6 @@ Invariant: what was appended is seen by whatever reads next; threads may share a
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 from operator import attrgetter, index
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
@@ -21,6 +20,7 @@ from coquina.foreign_attributes import TABLES, no_attribute
 from coquina.hdf5.places import inside
 from coquina.keyword_hints import names_keywords
 from coquina.lazy_property import lazy_property
+from coquina.locks import NodeLock
 from coquina.providers import Provider
 from coquina.quoting import quoted
 from coquina.storage_options import TableCopyOptions
@@ -93,7 +93,7 @@ class Table(Queries):
 
     def __init__(self, layout: Layout, owner: File | None = None) -> None:
         """Made by `create_table`, `open_table`, and by files. owner: a file that is closed with the table."""
-        self._lock = threading.RLock()
+        self._lock = NodeLock()
         #: The handles of the table that are open.
         self.handles: WeakSet[Any] = WeakSet([self])
         self._owner = owner

@@ -17,7 +17,7 @@ mod symbols;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-pub(crate) use session::{Failure, Libhdf5, Session, is_locked_here};
+pub(crate) use session::{Failure, Libhdf5, Session, is_locked_here, wait};
 
 /// What a place keeps. Who comes first does not make others wait: they may have the lock that it needs.
 pub(crate) fn kept<'a, T: Send + Sync>(

@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::slice;
 use std::sync::Arc;
+use std::time::Duration;
 
 use coquina::hdf5::ChunkRow;
 use coquina::{Error, Result};
@@ -49,6 +50,9 @@ pub(crate) struct Libhdf5 {
     version: (u32, u32, u32),
 }
 
+/// What else releases h5py's lock before it waits.
+const LOCKS: &str = "coquina.locks";
+
 /// h5py's lock, once a dataset was looked at.
 static PHIL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -62,6 +66,15 @@ fn phil(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 pub(crate) fn is_locked_here(py: Python<'_>) -> bool {
     let ask = |lock: &Py<PyAny>| lock.bind(py).call_method0("_is_owned")?.extract::<bool>();
     PHIL.get(py).is_some_and(|lock| ask(lock).unwrap_or(false))
+}
+
+/// Calls `wait`, which waits for another thread without the GIL, with h5py's lock released if this thread has it. In a
+/// visitor of h5py, where it cannot be, `wait` gets a limit, and returns whether it was in time.
+pub(crate) fn wait(wait: &mut dyn FnMut(Option<Duration>) -> bool) -> PyResult<()> {
+    let leave = |py: Python<'_>| py.import(LOCKS)?.call_method0("leave_h5py")?.extract();
+    let (times, limit): (usize, Option<f64>) = Python::attach(leave)?;
+    let is_free = wait(limit.map(Duration::from_secs_f64));
+    Python::attach(|py| py.import(LOCKS)?.call_method1("enter_h5py", (times, is_free)).map(drop))
 }
 
 /// h5py's lock, held by the thread that took it; the same thread may take it again.

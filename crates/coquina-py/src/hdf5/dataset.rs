@@ -6,6 +6,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use coquina::hdf5::ChunkRow;
 use coquina::store::hdf5::{Attributes, Library};
@@ -18,7 +19,7 @@ use pyo3::types::PyTuple;
 use super::boxes::{Boxes, Region};
 use super::order::Order;
 use super::versions::{DatasetVersion, counted};
-use crate::h5py::{Failure, Libhdf5, Session, kept};
+use crate::h5py::{self, Failure, Libhdf5, Session, kept};
 
 /// Before this version addresses of chunks did not count the user block in front of the file's own bytes.
 const COUNTS_USER_BLOCK: (u32, u32, u32) = (1, 14, 4);
@@ -342,6 +343,10 @@ impl Dataset {
 type Tell<'a> = &'a dyn Fn(&mut dyn FnMut(&[u64], ChunkRow) -> Result<()>) -> Result<()>;
 
 impl Library for Dataset {
+    fn wait(&self, wait: &mut dyn FnMut(Option<Duration>) -> bool) -> Result<()> {
+        h5py::wait(wait).map_err(|error| raised(error).at(&self.name))
+    }
+
     fn read_chunks(&self, starts: &[Vec<u64>]) -> Result<Vec<Option<(Vec<u8>, u32)>>> {
         let session = self.session()?;
         starts.iter().map(|start| self.find(start, || session.read(start))).collect()

@@ -20,7 +20,7 @@ use crate::store::{Change, EncodedChunk, Stored};
 impl Array {
     /// Puts chunks that are encoded already in place of those of these numbers, as one change.
     pub(super) fn put_chunks(&self, chunks: Vec<(u64, EncodedChunk)>, lost: &Reached) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         let state = self.state();
         let put = || {
             writer.check()?;

@@ -93,7 +93,7 @@ impl Array {
         resolve: impl FnOnce(&Grid) -> Result<(Grid, Option<Request<'v>>)>,
         job: &Job<'_>,
     ) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         let state = self.state();
         let (grid, write) = resolve(&state.grid)?;
         if grid == state.grid && write.is_none() {

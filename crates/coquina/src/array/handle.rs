@@ -4,7 +4,9 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use coquina_kernels::Type;
 
@@ -16,6 +18,7 @@ use crate::base::pool::Job;
 use crate::chunk::Params;
 use crate::frame::b2nd::Meta;
 use crate::policy::Policies;
+use crate::store::hdf5::Library;
 use crate::store::{ChunkFormat, Metadata, Sizes, Store, item_type};
 
 /// A compressed n-dimensional array.
@@ -28,6 +31,8 @@ pub struct Array {
     params: Params,
     /// What encodes the chunks.
     pub(super) format: Arc<dyn ChunkFormat>,
+    /// Of a dataset, what has its file open.
+    library: Option<Arc<dyn Library>>,
     dtype_format: u8,
     dtype: Option<String>,
     /// The type of the items, if they are numbers that have an order.
@@ -40,6 +45,8 @@ pub struct Array {
 pub(super) struct Opened {
     pub(super) store: Box<dyn Store>,
     pub(super) format: Arc<dyn ChunkFormat>,
+    /// Of a dataset, what has its file open.
+    pub(super) library: Option<Arc<dyn Library>>,
 }
 
 /// What a writer holds.
@@ -76,10 +83,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A lock that is free within a time; by looks at it, as the standard library's locks have no limit.
+fn lock_within<T>(mutex: &Mutex<T>, limit: Duration) -> Option<MutexGuard<'_, T>> {
+    let begin = Instant::now();
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if begin.elapsed() >= limit => return None,
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
 impl Array {
     /// The array in a store; new chunks are encoded by these parameters, unless the store has a format of its own.
     pub(super) fn new(opened: Opened, grid: Grid, meta: Meta, params: Params, limits: Limits) -> Self {
-        let Opened { store, format } = opened;
+        let Opened { store, format, library } = opened;
         let dtype = meta.dtype.as_deref().filter(|_| meta.dtype_format == 0);
         let item_type = dtype.and_then(|dtype| item_type(dtype, grid.typesize()));
         let chunks = store.chunks();
@@ -96,6 +116,7 @@ impl Array {
             limits,
             params,
             format,
+            library,
             dtype_format: meta.dtype_format,
             dtype: meta.dtype,
             item_type,
@@ -120,8 +141,29 @@ impl Array {
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(state);
     }
 
-    pub(super) fn writer(&self) -> MutexGuard<'_, Writer> {
-        lock(&self.writer)
+    /// What a writer holds, once no other thread has it.
+    ///
+    /// # Errors
+    /// As [`Library::wait`], for a dataset.
+    pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        match (self.writer.try_lock(), &self.library) {
+            (Ok(writer), _) => Ok(writer),
+            (Err(TryLockError::WouldBlock), Some(library)) => {
+                let mut writer = None;
+                library.wait(&mut |limit| {
+                    writer = limit
+                        .map_or_else(|| Some(lock(&self.writer)), |limit| lock_within(&self.writer, limit));
+                    writer.is_some()
+                })?;
+                Ok(writer.unwrap_or_else(|| lock(&self.writer)))
+            }
+            _ => Ok(lock(&self.writer)),
+        }
+    }
+
+    /// The same, however long it takes.
+    pub(super) fn waited_writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer().unwrap_or_else(|_| lock(&self.writer))
     }
 
     pub(super) fn source<'s>(&'s self, state: &'s State) -> Source<'s> {
@@ -157,12 +199,12 @@ impl Array {
 
     /// Whether it can be changed.
     pub fn is_writable(&self) -> bool {
-        self.writer().store.is_writable()
+        self.waited_writer().store.is_writable()
     }
 
     /// The file or directory that it lives in.
     pub fn path(&self) -> Option<PathBuf> {
-        self.writer().store.path()
+        self.waited_writer().store.path()
     }
 
     /// What it takes.
@@ -184,7 +226,7 @@ impl Array {
     /// beside the chunks, with their sums where it has some. `None` in memory and in HDF5 files.
     pub fn state_sum(&self) -> Option<u64> {
         // What readers hold was made before its commit.
-        self.writer().store.chunks().metadata().and_then(Metadata::state_sum)
+        self.waited_writer().store.chunks().metadata().and_then(Metadata::state_sum)
     }
 
     /// Bytes of decoded blocks that are kept for further reads.

@@ -205,7 +205,7 @@ impl Array {
             let layers = vec![goal_layer(spec.tuning.as_ref())];
             store.apply(Change { layers, ..Change::default() })?;
         }
-        let opened = Opened { store, format: Arc::new(format) };
+        let opened = Opened { store, format: Arc::new(format), library: None };
         let array = Self::new(opened, grid, meta, params, Limits::default());
         // The layer does not say by which profile is chosen.
         if spec.tuning.as_ref().is_some_and(|goal| goal.profile().is_some()) {
@@ -246,7 +246,7 @@ impl Array {
         let layout = grid.layout(meta.dtype.as_deref().unwrap_or_default());
         let params = stored_params(&snapshot, &grid, layout);
         let store = Box::new(FrameStore::new(frame, options.verify));
-        let opened = Opened { store, format: Arc::new(BloscFormat(params)) };
+        let opened = Opened { store, format: Arc::new(BloscFormat(params)), library: None };
         Ok(Self::new(opened, grid, meta, params, options.limits))
     }
 }
@@ -261,11 +261,12 @@ impl Array {
     /// `Invalid` for a spec that contradicts itself, `Unsupported` or `Limit` for a dataset that no array can be.
     pub fn open_hdf5(spec: Hdf5Spec, limits: Limits) -> Result<Self> {
         let (shape, typesize, dtype) = (spec.shape.clone(), spec.typesize, spec.dtype.clone());
+        let library = Some(Arc::clone(&spec.library));
         let Hdf5Opened { store, format, chunks, blocks } = Hdf5Store::open(spec, limits)?;
         let grid = Grid::new(&shape, &chunks, &blocks, typesize)?;
         let meta = Meta { dtype: Some(dtype), ..grid.meta() };
         let params = Params { typesize, ..Params::default() };
-        let opened = Opened { store: Box::new(store), format };
+        let opened = Opened { store: Box::new(store), format, library };
         let array = Self::new(opened, grid, meta, params, limits);
         array.set_cache_bytes(HDF5_CACHE_BYTES);
         Ok(array)

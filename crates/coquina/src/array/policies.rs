@@ -31,7 +31,7 @@ impl Array {
     /// # Errors
     /// `Invalid` for an array that is no HDF5 dataset, or that is open for reading only.
     pub fn set_exact(&self, is_exact: bool) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         let old = self.state();
         if old.chunks.metadata().is_some_and(|metadata| !metadata.is_of_library()) {
@@ -47,7 +47,7 @@ impl Array {
     /// As [`Array::lossy`]; `Invalid` for an array that is open for reading only.
     pub fn add_loss(&self, lost: &Reached) -> Result<()> {
         self.state_with_policies()?;
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         let old = self.state();
         let (policies, _) = old.policies.after(lost, None);
@@ -60,7 +60,7 @@ impl Array {
     /// As [`Array::lossy`] and [`Array::set_lossy`].
     pub fn write_loss(&self) -> Result<()> {
         let Some(record) = self.lossy()? else { return Ok(()) };
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         let state = self.state();
         if state.chunks.metadata().is_none() {
@@ -76,7 +76,7 @@ impl Array {
         if !state.policies.is_unread() {
             return Ok(state);
         }
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         self.read_policies(&mut writer)
     }
 
@@ -106,7 +106,7 @@ impl Array {
                 "lossy: the codec or a filter of the array is lossy itself; leave out one of the two",
             ));
         }
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         let old = self.state();
         let applied = match old.chunks.metadata() {
@@ -143,7 +143,7 @@ impl Array {
     /// `Unsupported` for chunks that cannot differ in how they are encoded: those of HDF5 without Blosc2 as their only
     /// filter; `Io`, the array is then as it was.
     pub fn set_tuning(&self, goal: Option<Goal>) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         let old = self.state();
         if goal.is_some() {

@@ -34,7 +34,7 @@ impl Array {
             let entry = store.put(chunk::encode(items, &plain, &Job::inline())?, None)?;
             store.apply(Change { nchunks: Some(nchunks), entries: vec![(0, entry)], ..Change::default() })?;
         }
-        let opened = Opened { store: Box::new(store), format: Arc::new(BloscFormat(params)) };
+        let opened = Opened { store: Box::new(store), format: Arc::new(BloscFormat(params)), library: None };
         Ok(Self::new(opened, grid, meta, params, Limits::default()))
     }
 }

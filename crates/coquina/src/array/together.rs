@@ -25,7 +25,7 @@ pub enum Outcome {
 impl Array {
     /// What tells the last commit of a file from all other states; `None` for what is in no file.
     pub fn commit_id(&self) -> Option<CommitId> {
-        self.writer().store.commit_id()
+        self.waited_writer().store.commit_id()
     }
 
     /// Writes all changes since [`Array::begin`], to be committed by [`commit_together`]; returns the id by which a
@@ -34,7 +34,7 @@ impl Array {
     /// # Errors
     /// `Io`, or `Invalid` if one of the changes has failed; all of them are then to be rolled back.
     pub fn prepare(&self) -> Result<CommitId> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         let durable = writer.durable;
         let done = writer.store.prepare(durable);
@@ -56,7 +56,7 @@ impl Array {
 
     fn finish(&self) {
         let state = self.state();
-        let mut writer = self.writer();
+        let mut writer = self.waited_writer();
         writer.store.finish();
         writer.committed = state;
     }
@@ -106,7 +106,7 @@ fn finish(arrays: &[&Array], synced: Result<()>) -> Outcome {
 }
 
 fn abandon(arrays: &[&Array]) {
-    arrays.iter().for_each(|array| array.writer().store.abandon());
+    arrays.iter().for_each(|array| array.waited_writer().store.abandon());
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Array {
     /// # Errors
     /// `Invalid` if that is so already, or the array is open for reading only.
     pub fn begin(&self) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         if writer.is_open {
             return Err(Error::invalid("a transaction is open already"));
@@ -49,7 +49,7 @@ impl Array {
     /// `Io`, or `Invalid` if one of the changes has failed; the array is then as it was before the first of them, or
     /// as after the last if all that failed was to wait for the disk.
     pub fn commit(&self) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         let broken = std::mem::take(&mut writer.is_broken);
         writer.is_open = false;
         let done = if broken {
@@ -66,7 +66,7 @@ impl Array {
 
     /// Forgets all changes since [`Array::begin`].
     pub fn rollback(&self) {
-        let mut writer = self.writer();
+        let mut writer = self.waited_writer();
         (writer.is_open, writer.is_broken) = (false, false);
         self.go_back(&mut writer);
     }
@@ -97,12 +97,12 @@ impl Array {
 
     /// Whether a commit waits until the disk has it, so that not even a power cut can take it back.
     pub fn set_durable(&self, durable: bool) {
-        self.writer().durable = durable;
+        self.waited_writer().durable = durable;
     }
 
     /// Whether commits wait for the disk.
     pub fn is_durable(&self) -> bool {
-        self.writer().durable
+        self.waited_writer().durable
     }
 
     /// Commits, and gives a file that was created its name.
@@ -110,7 +110,7 @@ impl Array {
     /// # Errors
     /// `Io`; there is then no file of that name, or the one that there was.
     pub fn publish(&self) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         (writer.is_open, writer.is_broken) = (false, false);
         let state = self.state();
         writer.commit(&state)?;
@@ -122,7 +122,7 @@ impl Array {
     /// # Errors
     /// `Io`; the array holds then what it held.
     pub fn compact(&self) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         if writer.is_open {
             return Err(Error::invalid("a transaction is open; commit it before compacting"));
@@ -139,7 +139,7 @@ impl Array {
     /// # Errors
     /// `Io`, `Corrupt`; the array is then as it was.
     pub fn refresh(&self) -> Result<bool> {
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         if !writer.store.refresh()? {
             return Ok(false);
         }
@@ -169,7 +169,7 @@ impl Array {
     /// # Errors
     /// `Io` if the last bytes cannot be written.
     pub fn close(&self) -> Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.waited_writer();
         let closed = writer.store.close();
         let state = Arc::new(State { chunks: writer.store.chunks(), ..State::clone(&self.state()) });
         writer.committed = Arc::clone(&state);
@@ -211,7 +211,7 @@ impl Array {
         if is_reserved(name) {
             return Err(Error::invalid(format!("metalayer {name:?}: the name is taken")));
         }
-        let mut writer = self.writer();
+        let mut writer = self.writer()?;
         writer.check()?;
         let old = self.state();
         let change = Change { layers: vec![(name.into(), content)], ..Change::default() };

@@ -28,6 +28,7 @@ mod view;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::base::error::Result;
 use crate::base::io::ReadAt;
@@ -100,6 +101,17 @@ pub trait Library: Send + Sync {
     /// # Errors
     /// What the library says.
     fn flush(&self) -> Result<()>;
+
+    /// Calls `wait`, which waits for another thread. This thread may have the lock of the library, and the other one
+    /// may need it: then it is released meanwhile. Where it cannot be, `wait` gets a limit, and returns `false` if it
+    /// was reached.
+    ///
+    /// # Errors
+    /// That the limit was reached.
+    fn wait(&self, wait: &mut dyn FnMut(Option<Duration>) -> bool) -> Result<()> {
+        wait(None);
+        Ok(())
+    }
 
     /// The attributes of the dataset; `None` if they are neither to be read nor written.
     fn attributes(&self) -> Option<&dyn Attributes> {
