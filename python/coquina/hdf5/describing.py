@@ -231,6 +231,7 @@ def _facts(
     plist = plist or did.get_create_plist()
     layout = _LAYOUTS.get(plist.get_layout(), "unknown")
     shape = space.get_simple_extent_dims()
+    offset = did.get_offset() if layout == "contiguous" else None
     fill = fill_bytes(dataset, plist, whole, is_exact)
     item_fill = fill[: dtype.itemsize]
     filters = filters_of(plist)
@@ -238,7 +239,7 @@ def _facts(
     reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_decoded(whole, filters)
     access: AccessPath = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
-        direct = _why_not_direct(did, plist, file, layout)
+        direct = _why_not_direct(plist, file, layout, offset)
         access = "direct" if direct is None else "fetched" if reason is None else "whole"
         reason = direct
     name = h5i.get_name(did)
@@ -262,7 +263,7 @@ def _facts(
         device=file.device,
         inode=file.inode,
         header=header,
-        contiguous=did.get_offset() if layout == "contiguous" else None,
+        contiguous=offset,
         remote=file.remote,
         # Readers need not ask: chunks say themselves whether they have some.
         checksums=not file.is_writable or checksums.are_wanted(did),
@@ -392,15 +393,16 @@ def _why_not_decoded(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
     return None
 
 
-def _why_not_direct(did: Any, plist: Any, file: FileFacts, layout: str) -> str | None:
-    """Return why our own descriptor may not be read; None if it may."""
+def _why_not_direct(plist: Any, file: FileFacts, layout: str, offset: int | None) -> str | None:
+    """Return why our own descriptor may not be read; None if it may. offset: of items in one piece."""
     reason = file.why_not_direct()
     if reason is not None:
         return reason
-    if os.environ.get("HDF5_VOL_CONNECTOR"):
+    # Chunks were asked for it already.
+    if layout != "chunked" and os.environ.get("HDF5_VOL_CONNECTOR"):
         return "HDF5_VOL_CONNECTOR is set: chunks may be anywhere"
     if plist.get_external_count():
         return "external storage: the items are in other files"
-    if layout == "contiguous" and did.get_offset() is None:
+    if layout == "contiguous" and offset is None:
         return "contiguous layout: nothing was written yet"
     return file.why_elsewhere()

@@ -50,9 +50,11 @@ class FileFacts:
         return cls.of_file(h5i.get_file_id(node), number)
 
     @classmethod
-    def of_file(cls, fid: Any, number: int, is_simple: bool | None = None) -> Self:
-        """Ask a low-level file of h5py. is_simple: as it is known; to copy its properties takes long."""
+    def of_file(cls, fid: Any, number: int, below: OpenFile | None = None) -> Self:
+        """Ask a low-level file of h5py, which has this number. below: what it was opened by, if known."""
+        is_simple = None if below is None else below.is_simple
         if is_simple is None:
+            # Takes long: libhdf5 copies all of the properties.
             is_simple = fid.get_access_plist().get_driver() == h5fd.SEC2
         intent, name = fid.get_intent(), fid.name
         held = os.fstat(fid.get_vfd_handle()) if is_simple else None
@@ -64,7 +66,7 @@ class FileFacts:
             is_simple=is_simple,
             has_wrong_addresses=h5py.version.hdf5_version_tuple < _ADDRESSES_COUNT_USERBLOCK
             and fid.get_create_plist().get_userblock() > 0,
-            path=os.path.abspath(os.fsdecode(name)) if is_simple else None,
+            path=None if not is_simple else below.path if below else os.path.abspath(os.fsdecode(name)),
             device=None if held is None else held.st_dev,
             inode=None if held is None else held.st_ino,
             remote=None if is_simple else RangeReader.of_file(number),

@@ -330,8 +330,7 @@ class Nodes:
             return known
         if not own.valid or not self._is_own(place):
             return FileFacts.of(did, number)
-        is_simple = None if self.open_file is None else self.open_file.is_simple
-        found = self._file_facts = FileFacts.of_file(own, number, is_simple)
+        found = self._file_facts = FileFacts.of_file(own, number, self.open_file)
         return found
 
     def _variable(self, h5: Any) -> Any:
