@@ -35,6 +35,7 @@ class Hdf5Library:
         memory_type: Any = None,
         attributes: Any = None,
         version: DatasetVersion | None = None,
+        name: str | None = None,
     ) -> Hdf5Library: ...
     @property
     def dataset(self) -> Any: ...

@@ -259,6 +259,8 @@ def reader_for(
 
     None for what is opened in another way: paths, `file://` included, open local files, and bytes in memory.
     """
+    if store is None and not storage_options and isinstance(source, str) and not _is_url(source):
+        return None
     if isinstance(source, RangeReader):
         return source
     if isinstance(source, RangeFile):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import os
-from io import BytesIO
+from io import BytesIO, FileIO
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypedDict, cast, overload
 
 from coquina import _core
@@ -293,11 +293,12 @@ def is_hdf5(source: Path | BinaryIO) -> bool:
             source.seek(at)
     if not os.path.isfile(source):
         return False
-    with builtins.open(source, "rb") as file:
+    # Without a buffer: a few bytes are read.
+    with FileIO(source) as file:
         return _has_signature(file)
 
 
-def _has_signature(file: BinaryIO) -> bool:
+def _has_signature(file: BinaryIO | FileIO) -> bool:
     size = file.seek(0, os.SEEK_END)
     at = 0
     while at + len(_SIGNATURE) <= size:

@@ -7,31 +7,43 @@ Invariant: a name that leads to nothing is a KeyError, a link that leads nowhere
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coquina._core import CorruptError
 from coquina.hdf5.untyped import h5g, h5l, h5o
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 #: What they raise, among it KeyError, which says both that there is nothing and that it cannot be read.
 RAISED = (OSError, RuntimeError, KeyError, OverflowError, MemoryError, UnicodeDecodeError)
 
 
-@contextmanager
-def told(group: Any, name: str | None = None) -> Generator[None]:
-    """Raise CorruptError where libhdf5 finds damage in the block: in `name`, or the object itself."""
-    try:
-        yield
-    except RAISED as error:
+class Told:
+    """A block in which libhdf5 may find damage; see `told`. No generator: each look-up has one."""
+
+    __slots__ = ("group", "name")
+
+    def __init__(self, group: Any, name: str | None) -> None:
+        """Of an object of h5py, or of what has a name in it."""
+        self.group = group
+        self.name = name
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Raise what says more than the exception that ends the block, if there is something to say."""
+        if not isinstance(error, RAISED):
+            return
+        group, name = self.group, self.name
         if name is not None and "too many links" in str(error):
             raise KeyError(f"{name}: its links lead to each other, and to nothing else") from error
         if is_damage(group, name, error):
             place = group.name if name is None else f"{group.name or ''}: {name}"
             raise CorruptError(f"{group.file.filename}: {place}: {error}") from error
-        raise
+
+
+def told(group: Any, name: str | None = None) -> Told:
+    """Raise CorruptError where libhdf5 finds damage in the block: in `name`, or the object itself."""
+    return Told(group, name)
 
 
 def linked(group: Any, name: str) -> Any:

@@ -59,7 +59,8 @@ class Facts:
     filters: id, name, whether it may be skipped, and parameters of each, in the order of writing.
     layout: "chunked", "contiguous", "compact" or "virtual".
     access, reason: see the module; no reason for "direct".
-    place: file and name, for errors. path, device, inode: of the file, if it is simply one.
+    name, place: in the file, and with the file, for errors. path, device, inode: of the file, if it is simply
+        one.
     remote: the reader of a remote file.
     checksums: whether chunks that are written get checksums, if Blosc2 is their only filter.
     header: where in the file the dataset is described. contiguous: where the items of one without chunks are.
@@ -80,6 +81,7 @@ class Facts:
     access: AccessPath
     reason: str | None
     is_writable: bool
+    name: str
     place: str
     path: str | None
     device: int | None
@@ -123,7 +125,9 @@ class Facts:
         counts the changes of the dataset, by all of its handles.
         """
         memory_type = None if self.is_exact else h5t.py_create(self.dtype)
-        return _core.Hdf5Library(dataset, memory_type=memory_type, attributes=attributes, version=version)
+        return _core.Hdf5Library(
+            dataset, memory_type=memory_type, attributes=attributes, version=version, name=self.name
+        )
 
     def with_edges_of(self, library: Hdf5Library) -> Facts:
         """Return them for a dataset of which chunks at the edge may be stored as they are.
@@ -162,14 +166,15 @@ class Facts:
 
 
 def describe(
-    dataset: Any, place: tuple[int, int] | None = None, file: FileFacts | None = None
+    dataset: Any, place: tuple[int, int] | None = None, file: FileFacts | None = None, plist: Any = None
 ) -> Facts | None:
     """Return the facts of a dataset of h5py; None if no `Array` can have its items.
 
     These are variable-length strings and sequences, references, opaque bytes, and datasets without a shape.
-    place: what `place_of` told. file: what is known of the file.
+    place: what `place_of` told. file: what is known of the file. plist: the dataset's properties.
     """
-    items = item_dtype(dataset)
+    tid = dataset.id.get_type()
+    items = item_dtype(dataset, tid)
     if items is None:
         return None
     space = dataset.id.get_space()
@@ -177,7 +182,10 @@ def describe(
         return None
     number, header = place or place_of(dataset.id)
     file = file or FileFacts.of(dataset.id, number)
-    facts = _facts(dataset, space, items, header, file)
+    facts = _facts(dataset, space, items, header, file, plist)
+    if isinstance(tid, h5t.TypeIntegerID | h5t.TypeFloatID):
+        # They mean what they are, as most do.
+        return facts
     if facts.dtype == np.uint8 and is_truth(dataset.id):
         return replace(facts, dtype=np.dtype(np.bool_))
     if facts.dtype.kind == "i" and is_time64(dataset.id):
@@ -210,14 +218,20 @@ def describe_bytes(dataset: Any) -> Facts:
 
 
 def _facts(
-    dataset: Any, space: Any, items: tuple[np.dtype[Any], bool], header: int, file: FileFacts
+    dataset: Any,
+    space: Any,
+    items: tuple[np.dtype[Any], bool],
+    header: int,
+    file: FileFacts,
+    plist: Any = None,
 ) -> Facts:
     whole, is_exact = items
     did = dataset.id
     dtype, axes = whole if whole.subdtype is None else whole.base, whole.shape
-    plist = did.get_create_plist()
+    plist = plist or did.get_create_plist()
     layout = _LAYOUTS.get(plist.get_layout(), "unknown")
     shape = space.get_simple_extent_dims()
+    offset = did.get_offset() if layout == "contiguous" else None
     fill = fill_bytes(dataset, plist, whole, is_exact)
     item_fill = fill[: dtype.itemsize]
     filters = filters_of(plist)
@@ -225,10 +239,11 @@ def _facts(
     reason = _why_whole(layout, is_exact, is_uniform, filters) or _why_not_decoded(whole, filters)
     access: AccessPath = "whole"
     if reason is None or (layout == "contiguous" and is_exact):
-        direct = _why_not_direct(did, plist, file, layout)
+        direct = _why_not_direct(plist, file, layout, offset)
         access = "direct" if direct is None else "fetched" if reason is None else "whole"
         reason = direct
     name = h5i.get_name(did)
+    name = name.decode(errors="replace") if name else "a dataset without a name"
     return Facts(
         shape=(*shape, *axes),
         chunks=(*plist.get_chunk(), *axes) if layout == "chunked" else (),
@@ -242,12 +257,13 @@ def _facts(
         access=access,
         reason=reason,
         is_writable=file.is_writable,
-        place=f"{file.name}: {name.decode(errors='replace') if name else 'a dataset without a name'}",
+        name=name,
+        place=f"{file.name}: {name}",
         path=file.path,
         device=file.device,
         inode=file.inode,
         header=header,
-        contiguous=did.get_offset() if layout == "contiguous" else None,
+        contiguous=offset,
         remote=file.remote,
         # Readers need not ask: chunks say themselves whether they have some.
         checksums=not file.is_writable or checksums.are_wanted(did),
@@ -279,12 +295,12 @@ _LAYOUTS = {
 }
 
 
-def item_dtype(dataset: Any) -> tuple[np.dtype[Any], bool] | None:
+def item_dtype(dataset: Any, tid: Any = None) -> tuple[np.dtype[Any], bool] | None:
     """Return the dtype of the items of a dataset, and whether it has the bytes that are stored.
 
-    This is the one place that decides which datasets are arrays; None for those that are not.
+    This is the one place that decides which datasets are arrays; None for others. tid: its datatype.
     """
-    tid = dataset.id.get_type()
+    tid = tid or dataset.id.get_type()
     exact = stored_dtype(tid)
     if exact is not None:
         return (exact, True) if exact.itemsize else None
@@ -377,15 +393,16 @@ def _why_not_decoded(dtype: np.dtype[Any], filters: list[Filter]) -> str | None:
     return None
 
 
-def _why_not_direct(did: Any, plist: Any, file: FileFacts, layout: str) -> str | None:
-    """Return why our own descriptor may not be read; None if it may."""
+def _why_not_direct(plist: Any, file: FileFacts, layout: str, offset: int | None) -> str | None:
+    """Return why our own descriptor may not be read; None if it may. offset: of items in one piece."""
     reason = file.why_not_direct()
     if reason is not None:
         return reason
-    if os.environ.get("HDF5_VOL_CONNECTOR"):
+    # Chunks were asked for it already.
+    if layout != "chunked" and os.environ.get("HDF5_VOL_CONNECTOR"):
         return "HDF5_VOL_CONNECTOR is set: chunks may be anywhere"
     if plist.get_external_count():
         return "external storage: the items are in other files"
-    if layout == "contiguous" and did.get_offset() is None:
+    if layout == "contiguous" and offset is None:
         return "contiguous layout: nothing was written yet"
     return file.why_elsewhere()

@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 _DEPTH_MAX = 16
 
 
-def check_dataset(dataset: Any) -> None:
-    """Raise UnsupportedError if items of a dataset of h5py are in files that are not beside its own."""
-    if _may_be_outside(dataset):
+def check_dataset(dataset: Any, plist: Any) -> None:
+    """Raise UnsupportedError if items of a dataset of h5py are in files that are not beside its own.
+
+    plist: the properties that it was created with.
+    """
+    if _may_be_outside(plist):
         _check(dataset, _folder_of(dataset.file), 0)
 
 
-def _may_be_outside(dataset: Any) -> bool:
+def _may_be_outside(plist: Any) -> bool:
     """Whether items of a dataset may be in other files; those of most are not."""
-    plist = dataset.id.get_create_plist()
     layout = plist.get_layout()
     return layout == h5d.VIRTUAL or (layout == h5d.CONTIGUOUS and plist.get_external_count() > 0)
 

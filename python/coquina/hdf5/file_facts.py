@@ -1,7 +1,7 @@
 """What an HDF5 file is, and whether its bytes may be read past libhdf5.
 
-In: a dataset of h5py. Out: what is the same for all datasets of its file: name, driver, what it was opened
-for, and what the name led to when it was asked.
+In: a file of h5py. Out: what is the same for all of its datasets: name, whether it is simply a file, what it
+was opened for, and what the name led to when it was asked.
 Invariant: what can change while the file is open (what its name leads to) is asked each time.
 """
 
@@ -27,7 +27,8 @@ class FileFacts:
     """What the datasets of an open file share.
 
     number: libhdf5's, of files that are open. intent: what it was opened for, in libhdf5's flags.
-    path, device, inode: of the file, if it is simply one. remote: the reader of a remote file.
+    is_simple: whether libhdf5 reads one file on a disk. path, device, inode: of it. remote: the reader of
+    a remote file.
     journaled: whether changed pages of it are kept aside.
     """
 
@@ -35,8 +36,8 @@ class FileFacts:
     name: str
     intent: int
     is_writable: bool
-    driver: int
-    has_userblock: bool
+    is_simple: bool
+    has_wrong_addresses: bool
     path: str | None
     device: int | None
     inode: int | None
@@ -46,18 +47,26 @@ class FileFacts:
     @classmethod
     def of(cls, node: Any, number: int) -> Self:
         """Ask for the file of a low-level object of h5py, which has this number."""
-        fid = h5i.get_file_id(node)
-        driver = fid.get_access_plist().get_driver()
-        is_simple = driver == h5fd.SEC2
+        return cls.of_file(h5i.get_file_id(node), number)
+
+    @classmethod
+    def of_file(cls, fid: Any, number: int, below: OpenFile | None = None) -> Self:
+        """Ask a low-level file of h5py, which has this number. below: what it was opened by, if known."""
+        is_simple = None if below is None else below.is_simple
+        if is_simple is None:
+            # Takes long: libhdf5 copies all of the properties.
+            is_simple = fid.get_access_plist().get_driver() == h5fd.SEC2
+        intent, name = fid.get_intent(), fid.name
         held = os.fstat(fid.get_vfd_handle()) if is_simple else None
         return cls(
             number=number,
-            name=fid.name.decode(errors="replace"),
-            intent=fid.get_intent(),
-            is_writable=bool(fid.get_intent() & h5f.ACC_RDWR),
-            driver=driver,
-            has_userblock=fid.get_create_plist().get_userblock() > 0,
-            path=os.path.abspath(os.fsdecode(fid.name)) if is_simple else None,
+            name=name.decode(errors="replace"),
+            intent=intent,
+            is_writable=bool(intent & h5f.ACC_RDWR),
+            is_simple=is_simple,
+            has_wrong_addresses=h5py.version.hdf5_version_tuple < _ADDRESSES_COUNT_USERBLOCK
+            and fid.get_create_plist().get_userblock() > 0,
+            path=None if not is_simple else below.path if below else os.path.abspath(os.fsdecode(name)),
             device=None if held is None else held.st_dev,
             inode=None if held is None else held.st_ino,
             remote=None if is_simple else RangeReader.of_file(number),
@@ -66,7 +75,7 @@ class FileFacts:
 
     def why_not_direct(self) -> str | None:
         """Return why no dataset may be read by a descriptor of ours, or by ranges; None if one may."""
-        if self.driver != h5fd.SEC2 and self.remote is None and not self.journaled:
+        if not self.is_simple and self.remote is None and not self.journaled:
             return "file driver: its bytes are not simply those of one file"
         if self.intent & (h5f.ACC_SWMR_READ | h5f.ACC_SWMR_WRITE):
             return "opened for SWMR: the file changes while it is read"
@@ -74,7 +83,7 @@ class FileFacts:
             return "opened for writing: changes may not be in the file yet"
         if self.journaled:
             return "journal: the last commit is not in the file yet"
-        if self.has_userblock and h5py.version.hdf5_version_tuple < _ADDRESSES_COUNT_USERBLOCK:
+        if self.has_wrong_addresses:
             return f"user block: HDF5 {h5py.version.hdf5_version} tells wrong addresses"
         return None
 

@@ -139,7 +139,8 @@ class File(Group):
             super().__init__(*self._remote(reader, mode, options))
             return
         path = path if (local := local_path(path)) is None else local
-        if mode == "r" and driver is None and (found := _path_of_open(path)) is not None:
+        is_object = mode == "r" and driver is None and not isinstance(path, str)
+        if is_object and (found := _path_of_open(path)) is not None:
             # Its journal may have commits that its bytes do not have yet.
             path = found
         name = path_name(path)
@@ -151,14 +152,15 @@ class File(Group):
             raise UnsupportedError("durable: takes a file on a disk, opened with its journal")
         if name is not None and mode in ("w", "x") and driver in (None, "sec2"):
             self._make(NewFile(name, mode, options, commits=commits, durable=durable, wait=wait))
+        elif name is not None and commits and os.path.isfile(name):
+            if mode == "r":
+                self._read(name, options)
+            else:
+                self._write(name, options, durable, wait)
         elif name is not None and driver in (None, "sec2") and not os.path.lexists(name):
             raise FileNotFoundError(ENOENT, "there is no such file", name)
-        elif name is None or not commits or not os.path.isfile(name):
-            self._share_with_h5py(path if name is None else name, mode, options)
-        elif mode == "r":
-            self._read(name, options)
         else:
-            self._write(name, options, durable, wait)
+            self._share_with_h5py(path if name is None else name, mode, options)
 
     def _read(self, name: str, options: dict[str, Any]) -> None:
         """Open a file below h5py for reading."""
@@ -217,6 +219,7 @@ class File(Group):
         with told(found.h5):
             nodes = Nodes(self, _session(found.h5, mode, opened_ns), follows=self._follows)
         found.nodes = ref(nodes)
+        nodes.open_file = found
         self._adopt(found, nodes)
 
     def _adopt(self, found: OpenFile, nodes: Nodes) -> None:

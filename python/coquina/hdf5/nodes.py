@@ -62,6 +62,8 @@ class Nodes:
         #: The files that share these nodes, each a handle of the one that is open, by their `id`.
         self.handles: WeakValueDictionary[int, File] = WeakValueDictionary()
         self.session = session
+        #: What is below h5py, if the file was opened by a path.
+        self.open_file: OpenFile | None = None
         self._lock = NodeLock()
         # By the place of the node's header, which is the same for all of its names, and not used again while
         # the node is open.
@@ -69,6 +71,8 @@ class Nodes:
         self._recent: OrderedDict[tuple[int, int], Any] = OrderedDict()
         self._held: dict[int, Any] = {}
         self._file_facts: FileFacts | None = None
+        # The file of h5py that was asked last for libhdf5's number of it, and that number.
+        self._numbered: tuple[Any, int] = None, 0
 
     def named(self, group: Any, name: Any, access: Any = None) -> Any:
         """Return our node for what has this name in a group of h5py, or what a reference refers to.
@@ -90,7 +94,7 @@ class Nodes:
             if found is None:
                 h5 = self._h5(oid)
                 self._check_linked(h5, place)
-                if place[0] != place_of(group.id)[0] and has_journal(path := file_name(oid)):
+                if self._is_linked(group, place) and has_journal(path := file_name(oid)):
                     # libhdf5 has the file open as long as there is an object of it.
                     del oid, h5
                     complete(path)
@@ -102,8 +106,23 @@ class Nodes:
 
     def _check_linked(self, h5: Any, place: tuple[int, int]) -> None:
         """Raise UnsupportedError where an external link led elsewhere, and is not to be followed."""
-        if not self._follows and place[0] != place_of((own := inside(self.file)).id)[0]:
-            check_linked(own, h5)
+        if not self._follows and not self._is_own(place):
+            check_linked(inside(self.file), h5)
+
+    def _is_own(self, place: tuple[int, int]) -> bool:
+        """Whether a place is in this file itself."""
+        own = inside(self.file)
+        asked, number = self._numbered
+        if asked is not own:
+            number = place_of(own.id)[0]
+            self._numbered = own, number
+        return place[0] == number
+
+    def _is_linked(self, group: Any, place: tuple[int, int]) -> bool:
+        """Whether a place is in another file than the group whose link led there."""
+        if group is inside(self.file):
+            return not self._is_own(place)
+        return place[0] != place_of(group.id)[0]
 
     def _h5(self, oid: Any) -> Any:
         """Return h5py's object of a group or a dataset of this file, or of one that a link leads to."""
@@ -131,7 +150,7 @@ class Nodes:
         stored: the dtype of its bytes.
         """
         place = place_of(h5.id)
-        facts = describe_new(h5, stored, place[1], self._facts_of(h5.id, place[0]))
+        facts = describe_new(h5, stored, place[1], self._facts_of(h5.id, place))
         dataset = Dataset(h5, facts, self, blocks=blocks, zones=zones)
         self._keep(place, dataset)
         return dataset
@@ -287,13 +306,14 @@ class Nodes:
         return table_opening.table_at(found) or found
 
     def _array(self, h5: Any, place: tuple[int, int] | None = None) -> Any:
+        plist = h5.id.get_create_plist()
         if not self._follows:
             try:
-                check_dataset(h5)
+                check_dataset(h5, plist)
             except UnsupportedError as error:
                 return ExternalDataset(h5, self, error)
         place = place or place_of(h5.id)
-        facts = describe(h5, place, self._facts_of(h5.id, place[0]))
+        facts = describe(h5, place, self._facts_of(h5.id, place), plist)
         if facts is not None:
             if facts.access == "whole":
                 complete_sources(h5)
@@ -301,16 +321,16 @@ class Nodes:
         found = self._variable(h5)
         return h5 if found is None else found
 
-    def _facts_of(self, did: Any, number: int) -> FileFacts:
-        """Return what is known of the file of a dataset; of ours it is asked once."""
-        known = self._file_facts
+    def _facts_of(self, did: Any, place: tuple[int, int]) -> FileFacts:
+        """Return what is known of the file of a dataset at a place; of ours it is asked once."""
+        known, number = self._file_facts, place[0]
         own = inside(self.file).id
         # SWMR may begin while the file is open.
         if known is not None and known.number == number and own.valid and known.intent == own.get_intent():
             return known
-        found = FileFacts.of(did, number)
-        if own.valid and place_of(own)[0] == number:
-            self._file_facts = found
+        if not own.valid or not self._is_own(place):
+            return FileFacts.of(did, number)
+        found = self._file_facts = FileFacts.of_file(own, number, self.open_file)
         return found
 
     def _variable(self, h5: Any) -> Any:

@@ -12,6 +12,7 @@ import gc
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ReferenceType, WeakSet, WeakValueDictionary
 
@@ -115,7 +116,7 @@ class OpenFile:
         try:
             if found.is_plain:
                 self.held = found
-                self.h5 = h5py.File(self.path, "r", **self.options)
+                self.h5 = h5py.File(self.path, "r", **self.options) if self.options else _read_only(self.path)
             else:
                 self.journaled = found
                 self._open_h5("r")
@@ -222,7 +223,12 @@ class OpenFile:
     @classmethod
     def of(cls, h5: Any) -> OpenFile | None:
         """Return what is below a file of h5py, if it is one of these."""
-        found = cls._by_number.get(_number_of(h5))
+        return cls.at(_number_of(h5))
+
+    @classmethod
+    def at(cls, number: int) -> OpenFile | None:
+        """Return what is below a file of libhdf5's, by its number, if it is one of these."""
+        found = cls._by_number.get(number)
         return found if found is not None and found.journaled is not None else None
 
     @classmethod
@@ -235,6 +241,13 @@ class OpenFile:
         """Return the file object below a file of libhdf5's, by its number."""
         found = cls._by_number.get(number)
         return None if found is None else found.journaled
+
+    @property
+    def is_simple(self) -> bool | None:
+        """Whether libhdf5 reads the file by its own driver of files; None if it has to be asked."""
+        if self.held is None:
+            return None if self.journaled is None else False
+        return True if self.options.get("driver") == "sec2" or _reads_files() else None
 
     @property
     def is_writable(self) -> bool:
@@ -403,6 +416,29 @@ def last_commit(path: str) -> Generator[Any]:
         yield found.h5
     finally:
         found.close()
+
+
+def _read_only(path: str) -> Any:
+    """Return what `h5py.File(path, "r")` does, by properties that are made once and not for each file."""
+    access = _access()
+    if access is None:
+        return h5py.File(path, "r")
+    made = _File.__new__(_File)
+    h5py.Group.__init__(made, h5f.open(os.fsencode(path), h5f.ACC_RDONLY, fapl=access))
+    return made
+
+
+@cache
+def _access() -> Any:
+    """Return the properties by which h5py opens files; None if its function for them has another name."""
+    make = getattr(getattr(getattr(h5py, "_hl", None), "files", None), "make_fapl", None)
+    return None if make is None else make(None)
+
+
+@cache
+def _reads_files() -> bool:
+    """Whether libhdf5's default driver is that of files; HDF5_DRIVER in the environment names another one."""
+    return h5p.create(h5p.FILE_ACCESS).get_driver() == h5fd.SEC2
 
 
 def _number_of(h5: Any) -> int:

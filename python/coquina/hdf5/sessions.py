@@ -72,10 +72,10 @@ class Session:
 
     _all: ClassVar[WeakValueDictionary[int, Session]] = WeakValueDictionary()
 
-    def __init__(self, h5: Any, opened_ns: int | None, raw: str) -> None:
-        """Of a file of h5py. opened_ns: its time of modification right before, if it was there."""
+    def __init__(self, h5: Any, number: int, opened_ns: int | None, raw: str) -> None:
+        """Of a file of h5py with this number. opened_ns: when it was modified before, if it was there."""
         self.is_writable: bool = h5.mode != "r"
-        found = OpenFile.of(h5)
+        found = OpenFile.at(number)
         self._writer = None if found is None else found.writer
         self._raw = ""
         self._note_raw(raw)
@@ -101,7 +101,7 @@ class Session:
         number = place_of(h5.id)[0]
         found = cls._all.get(number)
         if found is None:
-            found = cls._all[number] = cls(h5, opened_ns, raw)
+            found = cls._all[number] = cls(h5, number, opened_ns, raw)
         else:
             found._note_raw(raw)
         return found

@@ -100,13 +100,17 @@ impl Drop for Phil {
 
 impl Libhdf5 {
     /// The functions of the library that has opened `dataset`: by raw symbols or by capsules, and with `None` by
-    /// capsules if raw symbols cannot be used. They are looked up once.
+    /// capsules if raw symbols cannot be used. They are looked up once, for a dataset that is open.
     pub(crate) fn of(py: Python<'_>, dataset: Id, raw: Option<bool>) -> PyResult<Arc<Self>> {
         static SYMBOLS: PyOnceLock<Arc<Libhdf5>> = PyOnceLock::new();
         static CAPSULES: PyOnceLock<Arc<Libhdf5>> = PyOnceLock::new();
+        // Of a library that once knew a dataset it is known that it is h5py's.
         let checked = |place: &'static PyOnceLock<Arc<Self>>, find: fn(Python<'_>) -> PyResult<Self>| {
-            let found = kept(place, py, || find(py).map(Arc::new))?;
-            found.check(py, dataset).map(|()| Arc::clone(found))
+            let found = kept(place, py, || {
+                let found = find(py)?;
+                found.check(py, dataset).map(|()| Arc::new(found))
+            });
+            found.map(Arc::clone)
         };
         let by_symbols =
             || checked(&SYMBOLS, |py| Self::from_source(py, Source::raw(&py.import("h5py.defs")?)?));

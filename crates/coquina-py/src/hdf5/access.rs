@@ -113,8 +113,9 @@ pub(super) fn finish(access: Access, locking: bool) -> Result<bool> {
     Ok(is_settled && !is_stopped)
 }
 
+/// Opens the last commit of a file to be read, after what a kill left was completed.
 pub(super) fn open_snapshot(path: &Path, locking: bool) -> Result<Access> {
-    complete(path, locking)?;
+    let mut is_completed = false;
     let (file, journal) = loop {
         let file = Arc::new(File::open(path)?);
         if locking {
@@ -125,6 +126,13 @@ pub(super) fn open_snapshot(path: &Path, locking: bool) -> Result<Access> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
+        if journal.is_some() && !is_completed {
+            // Without a lock of ours, which would keep a journal from being applied.
+            drop((file, journal));
+            complete(path, locking)?;
+            is_completed = true;
+            continue;
+        }
         // The journal may be that of a file which has replaced the one that was opened.
         if !is_replaced(&file, path) {
             break (file, journal);

@@ -80,11 +80,12 @@ impl Storage {
 
 impl Dataset {
     /// Lends what h5py has open. `raw` chooses the way to libhdf5's functions, with `None` the best there is;
-    /// `datatype` is another one for items in boxes than that of the file.
+    /// `datatype` is another one for items in boxes than that of the file. h5py is asked for a `name` that is not given.
     pub(crate) fn new(
         object: &Bound<'_, PyAny>,
         raw: Option<bool>,
         datatype: Option<Bound<'_, PyAny>>,
+        name: Option<String>,
     ) -> PyResult<Self> {
         let py = object.py();
         let id = object.getattr("id")?;
@@ -94,7 +95,10 @@ impl Dataset {
             ));
         }
         let libhdf5 = Libhdf5::of(py, id.getattr("id")?.extract()?, raw)?;
-        let name: Option<String> = object.getattr("name")?.extract()?;
+        let name = match name {
+            Some(name) => Some(name),
+            None => object.getattr("name")?.extract()?,
+        };
         let address_shift = if libhdf5.version() < COUNTS_USER_BLOCK {
             object.getattr("file")?.getattr("userblock_size")?.extract()?
         } else {

@@ -24,17 +24,19 @@ impl Hdf5Library {
     /// `memory_type` is the `TypeID` of items that libhdf5 reads and writes, if it is not that of the file.
     /// `attributes` reads and writes the attributes that say how chunks are encoded; without it they are not looked at.
     /// `version` counts the changes of the dataset, by all of its handles; without it, small reads always ask libhdf5.
+    /// `name` is what errors call it; h5py's by default.
     #[new]
-    #[pyo3(signature = (dataset, /, *, raw=None, memory_type=None, attributes=None, version=None))]
+    #[pyo3(signature = (dataset, /, *, raw=None, memory_type=None, attributes=None, version=None, name=None))]
     fn new(
         dataset: &Bound<'_, PyAny>,
         raw: Option<bool>,
         memory_type: Option<Bound<'_, PyAny>>,
         attributes: Option<Py<PyAny>>,
         version: Option<&Bound<'_, DatasetVersion>>,
+        name: Option<String>,
     ) -> PyResult<Self> {
         let version = version.map(|version| version.get().clone());
-        let dataset = Dataset::new(dataset, raw, memory_type)?.with_attributes(attributes);
+        let dataset = Dataset::new(dataset, raw, memory_type, name)?.with_attributes(attributes);
         let dataset = dataset.with_version(version);
         Ok(Self { dataset: Arc::new(dataset) })
     }

@@ -50,35 +50,38 @@ pub(super) fn read(blocks: &mut Blocks<'_>, widths: Widths, root: u64, rows: &mu
 struct Keys {
     /// Coordinates of the chunk that was last seen.
     last: Vec<u64>,
-    /// The key at the end of the leaf before: of how many bytes, and coordinates.
-    end: Option<(u64, Vec<u64>)>,
+    /// Of how many bytes the key at the end of the leaf before is, until the next chunk is seen; its coordinates.
+    end: Option<u64>,
+    end_at: Vec<u64>,
     is_broken: bool,
 }
 
 impl Keys {
-    fn coordinates(key: &[u8]) -> Vec<u64> {
-        key.get(8..).unwrap_or_default().chunks_exact(8).map(uint).collect()
+    fn coordinates(key: &[u8]) -> impl Iterator<Item = u64> {
+        key.get(8..).unwrap_or_default().chunks_exact(8).map(uint)
     }
 
     /// The key of the next chunk.
     fn begins(&mut self, key: &[u8]) {
-        let key = Self::coordinates(key);
+        let key = || Self::coordinates(key);
         self.is_broken |= match self.end.take() {
-            Some((_, end)) => end != key,
-            None => !self.last.is_empty() && self.last >= key,
+            Some(_) => !self.end_at.iter().copied().eq(key()),
+            None => !self.last.is_empty() && self.last.iter().copied().ge(key()),
         };
-        self.last = key;
+        self.last.clear();
+        self.last.extend(key());
     }
 
     /// The key behind the chunks of a leaf.
     fn ends(&mut self, key: &[u8]) {
-        let end = Self::coordinates(key);
-        self.is_broken |= self.end.is_some() || self.last >= end;
-        self.end = Some((uint(key.get(..4).unwrap_or_default()), end));
+        self.is_broken |= self.end.is_some() || self.last.iter().copied().ge(Self::coordinates(key));
+        self.end = Some(uint(key.get(..4).unwrap_or_default()));
+        self.end_at.clear();
+        self.end_at.extend(Self::coordinates(key));
     }
 
     fn are_complete(&self) -> bool {
-        !self.is_broken && self.end.as_ref().is_none_or(|(bytes, _)| *bytes == 0)
+        !self.is_broken && self.end.is_none_or(|bytes| bytes == 0)
     }
 }
 
