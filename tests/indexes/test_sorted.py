@@ -188,6 +188,27 @@ def test_sorted_reading_takes_places_of_the_order(tmp_path, layout, is_indexed, 
             table.read_sorted("x", step=0)
 
 
+@pytest.mark.parametrize("fields", [["i8", "f8", "S5"], [">i8", "f8", "S5"], ["i8", "f8", "S5", "(2,)f4"]])
+def test_sorted_reading_decodes_records_once_for_all_columns(tmp_path, fields):
+    rng = np.random.default_rng(1)
+    data = np.zeros(4000, [(f"c{at}", kind) for at, kind in enumerate(fields)])
+    for name in data.dtype.names or ():
+        data[name] = rng.integers(1, 1000, data[name].shape)
+    order = np.argsort(data["c0"], kind="stable")
+    with cq.create_table(tmp_path / "t.h5", data, layout="rows", chunk_rows=1000) as table:
+        records = table.dataset
+        records.cache_bytes = 0
+        table.create_index("c0")
+        blocks = records.blocks_touched(order)
+        for wanted in (None, ["c2", "c0", "c1"]):
+            before = records.info.blocks_decoded
+            found = table.read_sorted("c0", wanted)
+            assert 0 < records.info.blocks_decoded - before <= blocks
+            for name in wanted or data.dtype.names or ():
+                assert found.dtype[name] == table.dtype[name]
+                assert np.array_equal(found[name], data[name][order])
+
+
 @settings(deadline=None, max_examples=20)
 @given(
     count=st.integers(0, 2500),

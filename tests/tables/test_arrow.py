@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import coquina as cq
-from coquina.tables import gathering
+from coquina.tables import gathering, sorting
 from coquina.tables.layout import ColumnSpec
 from tests.tables.table_cases import FLAT, NESTED, both_layouts, records, same
 
@@ -232,6 +232,25 @@ def test_all_rows_in_an_order_are_the_rows_taken_in_that_order(table):
     assert found["i"].to_pylist() == DATA["i"][order].tolist()
     expected = table.to_arrow().take(pa.array(order))
     assert found.drop_columns("f").to_pylist() == expected.drop_columns("f").to_pylist()
+
+
+@pytest.mark.parametrize("condition", [None, "b", "i > 1000"])
+def test_an_order_in_memory_is_that_of_rows_that_wait_in_files(table, monkeypatch, condition):
+    rows = table if condition is None else table.where(condition)
+    asked, real = [], gathering.pieces
+    monkeypatch.setattr(gathering, "pieces", lambda *given: asked.append(given) or real(*given))
+    for keys, flags in ((["s", "i"], [False, True]), (["maybe"], [True]), (["b", "s"], [True, True])):
+        chosen = rows.order_by(keys, flags)
+        monkeypatch.setattr(sorting, "MEMORY_LIMIT", 1 << 30)
+        found = chosen.to_arrow()
+        assert not asked
+        monkeypatch.setattr(sorting, "MEMORY_LIMIT", 1)
+        monkeypatch.setattr(sorting, "_ROWS_MIN", 1)
+        wanted = chosen.to_arrow()
+        assert asked
+        asked.clear()
+        assert found.schema == wanted.schema
+        assert repr(found.to_pylist()) == repr(wanted.to_pylist())
 
 
 def test_csv(table, tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coquina as cq
+from coquina.tables import string_columns
 from coquina.tables.columns import BitsColumn, DatetimeColumn, EnumColumn, NumberColumn, Stored, StringColumn
 from coquina.tables.values import Coded, Utf8
 from tests.tables.column_cases import COMPARISONS, MEMBERS, RECORD, WORDS, Model, gathered, read, same
@@ -453,3 +454,28 @@ def test_times_among_categories_are_found_as_they_are_compared(unit: str, tmp_pa
         both = np.array(["2021-01-01", "2020-01-01"], "M8[D]")
         assert table.where("c in v", {"v": both}).row_numbers().tolist() == [0, 1, 3]
         assert table.where("c in v", {"v": []}).count() == 0
+
+
+@pytest.mark.parametrize("is_nullable", [False, True])
+@pytest.mark.parametrize("longest", [0, 1, 7, 256, 300])
+@pytest.mark.parametrize("letters", ["ab", "aé日", "a\0"])
+def test_texts_in_any_order_are_those_in_order_taken(monkeypatch, is_nullable, longest, letters):
+    rng = np.random.default_rng(longest)
+    lengths = rng.integers(0, longest // len(letters[-1].encode()) + 1, 500)
+    texts: list[str | None] = ["".join(rng.choice(list(letters), length)) for length in lengths]
+    texts[200] = "a" * longest
+    if is_nullable:
+        texts[::7] = [None] * len(texts[::7])
+    moved, real = [], string_columns._put_in_order
+    monkeypatch.setattr(
+        string_columns, "_put_in_order", lambda *given: moved.append(found := real(*given)) or found
+    )
+    monkeypatch.setattr(string_columns, "_WORK_BYTES", 2000)
+    data = {"s": np.array(texts, object)}
+    with cq.hdf5.File.in_memory().create_table("t", data) as table:
+        column = table.layout.columns["s"]
+        for rows in (rng.permutation(500), rng.integers(100, 400, 900), np.arange(499, -1, -1)):
+            assert column.read(rows).tolist() == [texts[row] for row in rows]
+            assert column.read(rows).dtype == column.read(slice(3)).dtype
+    assert all((found is not None) == (0 < longest <= 256) for found in moved)
+    assert len(moved) == 6

@@ -15,7 +15,7 @@ from coquina.tables.index_order import index_of_order, ordered_rows, rows_at
 from coquina.tables.reading import records
 from coquina.tables.scanning import windows
 from coquina.tables.sorting import sorted_pieces
-from coquina.tables.taking import take
+from coquina.tables.taking import take, take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,10 @@ def read_sorted(plan: Plan, names: Names, places: slice) -> npt.NDArray[Any]:
     """Return the rows at some places of a plan's order; of one column if it is given by its name."""
     shape = plan.row_shape(names)
     rows = _rows(plan, _span(plan, places))
-    values = take(shape.columns, rows)
+    if shape.records is not None:
+        # All columns of a record lie in one place: it is decoded once, not once for each of them.
+        return take(shape.records, rows)[""]
+    values = take_rows(plan.table, shape.columns, rows)
     if isinstance(names, str) and not shape.picked[0].spec.children:
         return values[names]
     found = records(shape, values, len(rows))

@@ -90,6 +90,25 @@ class _Sort:
         return joined(parts, self.carried.get(name, self.keys[0]))
 
 
+def sorted_in_memory(plan: Plan, columns: dict[str, Column], shown: dict[str, Any]) -> Iterator[Batch] | None:
+    """Return the rows of a plan in its order, some at a time; None if they exceed the memory limit.
+
+    columns: those that are read. shown: the same as other columns, whose values have a method `take`.
+    """
+    sort = _Sort(plan, columns, MEMORY_LIMIT)
+    condition, span = plan.scope()
+    if len(span) > sort.rows:
+        return None
+    keys = {f"{_NUMBERS}{key.name}": key for key in sort.keys}
+    found = scan(condition, {**shown, **keys}, span)
+    order = argsort(sort.keys, [found.values[name] for name in keys], sort.flags)
+    most = max(_ROWS_MIN, WINDOW_BYTES // row_bytes(list(columns.values())))
+    return (
+        {name: found.values[name].take(order[at : at + most]) for name in shown}
+        for at in range(0, len(order), most)
+    )
+
+
 def sorted_pieces(
     plan: Plan,
     columns: dict[str, Column],

@@ -185,6 +185,13 @@ impl Grid {
         }
     }
 
+    /// Which of the blocks along an axis position `x` is in: they are numbered as they follow each other.
+    pub(crate) fn block_along(&self, axis: usize, x: u64) -> usize {
+        let (chunk, block) = (self.chunks[axis], self.blocks[axis]);
+        let number = x / chunk * chunk.div_ceil(block) + x % chunk / block;
+        usize::try_from(number).unwrap_or(usize::MAX)
+    }
+
     /// The position of chunk `number` in the grid of chunks.
     pub(crate) fn chunk_at(&self, number: u64) -> Vec<u64> {
         let counts = self.shape.iter().zip(&self.chunks).map(|(&s, &c)| s.div_ceil(c.max(1)).max(1));

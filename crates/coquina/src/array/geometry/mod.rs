@@ -1,5 +1,6 @@
 //! Where items are: the cut of a shape into chunks and blocks, what is selected of it, and which blocks that touches.
 
+mod block_order;
 mod boxes;
 mod grid;
 mod partition;

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use coquina_kernels::boxes::{Cuts, Steps};
 
-use super::grid::Grid;
+use super::block_order::by_block;
+use super::grid::{Grid, Located};
 use super::selection::{AxisSelection, Points, Selection};
 
 /// A selection, cut along the grid.
@@ -41,6 +42,13 @@ struct Group {
 enum From {
     Even { start: usize, step: isize },
     Listed,
+}
+
+/// The indices along an axis that are in one block.
+struct Near {
+    rows: Range<u64>,
+    chunk: u64,
+    block: usize,
 }
 
 impl Plan {
@@ -128,15 +136,18 @@ impl PlanAxis {
     }
 
     fn of_list(grid: &Grid, axis: usize, indices: &[u64]) -> Self {
-        let order = (!indices.is_sorted()).then(|| {
-            let mut order: Vec<usize> = (0..indices.len()).collect();
-            // Stable: of two values for one element, the later one is written later.
-            order.sort_by_key(|&at| indices[at]);
-            order
-        });
+        let order = (!indices.is_sorted()).then(|| by_block(grid, axis, indices));
+        // The block that the last index was in: the next one mostly is too, and dividing takes longer than looking.
+        let mut known = Near { rows: 0..0, chunk: 0, block: 0 };
+        let stride = grid.item_stride(axis);
         let locate = |at: usize| {
-            let located = grid.locate(axis, indices[at]);
-            (located.chunk, located.block, located.place)
+            let index = indices[at];
+            if !known.rows.contains(&index) {
+                let Located { chunk, block, ahead, behind, .. } = grid.locate(axis, index);
+                known = Near { rows: index + 1 - behind..index + ahead, chunk, block };
+            }
+            let place = usize::try_from(index - known.rows.start).unwrap_or(usize::MAX) * stride;
+            (known.chunk, known.block, place)
         };
         Self::of_located(indices.len(), order, locate)
     }
@@ -163,7 +174,7 @@ impl PlanAxis {
     fn of_located(
         len: usize,
         order: Option<Vec<usize>>,
-        locate: impl Fn(usize) -> (u64, usize, usize),
+        mut locate: impl FnMut(usize) -> (u64, usize, usize),
     ) -> Self {
         let mut plan = Self { bounds: vec![0], places: Vec::with_capacity(len), ..Self::default() };
         let mut last: Option<(u64, usize)> = None;
