@@ -11,41 +11,33 @@ error.
 from __future__ import annotations
 
 import sys
+from _thread import RLock
 from inspect import currentframe
-from threading import RLock
 
 #: How long a visitor of h5py waits, in seconds.
 VISITOR_WAIT_S = 10.0
 
 
-class NodeLock:
+class NodeLock(RLock):  # pyright: ignore[reportGeneralTypeIssues]
     """A reentrant lock of tables, their indexes, and files.
 
     `with` raises RuntimeError if a visitor of h5py has waited for `VISITOR_WAIT_S`.
     """
 
-    __slots__ = ("_lock",)
+    __slots__ = ()
 
-    def __init__(self) -> None:
-        """It is free."""
-        self._lock = RLock()
-
-    def __enter__(self) -> None:
+    def __enter__(self) -> bool:
         """Take the lock, and wait for it if another thread has it."""
-        if not self._lock.acquire(False):
-            self._wait()
+        return self.acquire(False) or self._wait()
 
-    def __exit__(self, *exception: object) -> None:
-        """Release it."""
-        self._lock.release()
-
-    def _wait(self) -> None:
+    def _wait(self) -> bool:
         times, limit = leave_h5py()
         is_free = limit is None
         try:
-            is_free = self._lock.acquire(timeout=-1 if limit is None else limit)
+            is_free = self.acquire(timeout=-1 if limit is None else limit)
         finally:
             enter_h5py(times, is_free)
+        return is_free
 
 
 def leave_h5py() -> tuple[int, float | None]:

@@ -116,7 +116,7 @@ class OpenFile:
         try:
             if found.is_plain:
                 self.held = found
-                self.h5 = h5py.File(self.path, "r", **self.options) if self.options else _read_only(self.path)
+                self.h5 = h5py.File(self.path, "r", **self.options)
             else:
                 self.journaled = found
                 self._open_h5("r")
@@ -416,23 +416,6 @@ def last_commit(path: str) -> Generator[Any]:
         yield found.h5
     finally:
         found.close()
-
-
-def _read_only(path: str) -> Any:
-    """Return what `h5py.File(path, "r")` does, by properties that are made once and not for each file."""
-    access = _access()
-    if access is None:
-        return h5py.File(path, "r")
-    made = _File.__new__(_File)
-    h5py.Group.__init__(made, h5f.open(os.fsencode(path), h5f.ACC_RDONLY, fapl=access))
-    return made
-
-
-@cache
-def _access() -> Any:
-    """Return the properties by which h5py opens files; None if its function for them has another name."""
-    make = getattr(getattr(getattr(h5py, "_hl", None), "files", None), "make_fapl", None)
-    return None if make is None else make(None)
 
 
 @cache
