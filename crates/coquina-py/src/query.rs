@@ -4,7 +4,7 @@ use coquina::Error;
 use coquina::query::{Column, Part, Report, Rows, scan_fold as fold_rows};
 use coquina_kernels::Type;
 use coquina_kernels::reduce::Fold;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -13,6 +13,7 @@ use crate::lazy::Lazy;
 use crate::watch;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(text_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(scan_fold, module)?)
 }
 
@@ -44,6 +45,20 @@ pub(crate) fn part_of(py: Python<'_>, part: Part) -> PyResult<Bound<'_, PyAny>> 
             (PyArray1::from_vec(py, offsets), PyArray1::from_vec(py, bytes)).into_pyobject(py)?.into_any()
         }
     })
+}
+
+/// The ranks of texts, given by offsets (int64) and bytes (uint8): equal texts have the same one, others are in the order
+/// of their bytes.
+#[pyfunction]
+#[pyo3(signature = (offsets, bytes, /))]
+fn text_ranks<'py>(
+    py: Python<'py>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    bytes: PyReadonlyArray1<'py, u8>,
+) -> Result<Bound<'py, PyArray1<u32>>, Raised> {
+    let (offsets, bytes) = (offsets.as_slice().map_err(PyErr::from)?, bytes.as_slice().map_err(PyErr::from)?);
+    let ranks = py.detach(|| coquina::query::text_ranks(offsets, bytes))?;
+    Ok(PyArray1::from_vec(py, ranks))
 }
 
 /// The bytes of the result, its columns one after another, how many rows match, and the report.

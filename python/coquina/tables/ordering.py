@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina._core import text_ranks
 from coquina.expressions import engine
 from coquina.tables.reading import joined
 from coquina.tables.scanning import all_of, scan, windows
@@ -21,23 +22,25 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.expressions.nodes import Node
-    from coquina.tables.columns import Column
+    from coquina.tables.column import Part, Source
+    from coquina.tables.columns import Column, StringColumn
     from coquina.tables.plan import Plan
 
     Integers = npt.NDArray[np.int64]
 
 #: Rows of the first window in which the first few are looked for; each other one is four times as long.
 _FIRST_ROWS = 1 << 16
+#: Of fewer texts NumPy finds the order as quickly.
+_RANKED_TEXTS = 1 << 10
 
 
 def ordered_rows(plan: Plan) -> Integers:
     """Return the numbers of a plan's rows in their order, as many as it wants."""
     columns = [plan.table.layout.columns[name] for name, _ in plan.order]
     flags = [is_descending for _, is_descending in plan.order]
-    keyed = {column.name: column for column in columns}
     if plan.limit is None:
         condition, span = plan.scope()
-        found = scan(condition, keyed, span, numbers=True)
+        found = scan(condition, {column.name: ranked(column) for column in columns}, span, numbers=True)
         assert found.numbers is not None
         return found.numbers[argsort(columns, [found.values[column.name] for column in columns], flags)]
     return _first(plan, columns, flags, plan.limit)
@@ -121,12 +124,54 @@ def argsort(columns: Sequence[Column], keys: Sequence[Any], flags: Sequence[bool
     return order
 
 
+class RankedText:
+    """A column of text whose values are their ranks among the rows of a scan, which takes it for a column."""
+
+    def __init__(self, column: StringColumn) -> None:
+        """Of a column of text of any length."""
+        self._column = column
+        self.name, self.shape, self.is_nullable = column.name, column.shape, column.is_nullable
+        self.dtype = np.dtype(np.uint32)
+
+    def sources(self) -> list[Source]:
+        """Return what is to be gathered."""
+        return self._column.sources()
+
+    def encode(self, values: Any) -> list[Part]:
+        """Return texts as parts."""
+        return self._column.encode(values)
+
+    def values(self, parts: Sequence[Part]) -> Any:
+        """Return the ranks of gathered parts; masked where there is no text."""
+        text = self._column.utf8_of(parts)
+        ranks = text_ranks(text.offsets, text.data)
+        return ranks if text.mask is None else np.ma.MaskedArray(ranks, text.mask)
+
+
+def ranked(column: Column) -> Column:
+    """Return what to scan for an order by a column: ranks in place of texts, which NumPy is slow to sort."""
+    return cast("Any", RankedText(cast("StringColumn", column)) if column.kind == "string" else column)
+
+
 def _ranked(column: Column, key: Any) -> Any:
     """Return what values are sorted by: ordered categories by their places, as conditions compare them."""
     if not getattr(column, "ordered", False):
-        return key
+        return _ranks_of(key) if key.dtype.kind in "SU" else key
     codes: Any = column.encode(key)[0]
     return np.ma.MaskedArray(codes, codes < 0)
+
+
+def _ranks_of(texts: Any) -> Any:
+    """Return the ranks of texts of one length, masked where these are."""
+    if isinstance(texts, np.ma.MaskedArray):
+        masked = cast("Any", texts)
+        return np.ma.MaskedArray(_ranks_of(masked.data), np.ma.getmaskarray(masked))
+    width = texts.itemsize
+    if len(texts) < _RANKED_TEXTS or not width:
+        return texts
+    # The greatest byte of a character first: then bytes are in the order of characters.
+    plain = np.ascontiguousarray(texts, texts.dtype.newbyteorder(">"))
+    return text_ranks(np.arange(len(texts) + 1, dtype=np.int64) * width, plain.view(np.uint8))
 
 
 def _stable(values: Any, is_descending: bool) -> npt.NDArray[np.intp]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from coquina._core import Found
-from coquina.tables.ordering import argsort
+from coquina.tables.ordering import argsort, ranked
 from coquina.tables.reading import TEXT_BYTES, joined, row_bytes
 from coquina.tables.scanning import WINDOW_BYTES, scan
 from coquina.tables.spilling import Spill
@@ -99,7 +99,7 @@ def sorted_in_memory(plan: Plan, columns: dict[str, Column], shown: dict[str, An
     condition, span = plan.scope()
     if len(span) > sort.rows:
         return None
-    keys = {f"{_NUMBERS}{key.name}": key for key in sort.keys}
+    keys = {f"{_NUMBERS}{key.name}": ranked(key) for key in sort.keys}
     found = scan(condition, {**shown, **keys}, span)
     order = argsort(sort.keys, [found.values[name] for name in keys], sort.flags)
     most = max(_ROWS_MIN, WINDOW_BYTES // row_bytes(list(columns.values())))

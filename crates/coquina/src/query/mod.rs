@@ -39,6 +39,7 @@ mod tests_arrays;
 mod tests_fingerprints;
 #[cfg(test)]
 mod tests_sparse;
+mod text_ranks;
 mod walk;
 
 pub use access::{AccessPath, AccessPaths};
@@ -63,5 +64,6 @@ pub use select::{Aggregated, Select, SelectedColumn};
 pub use select_groups::Groups;
 pub(crate) use strings::{Source as StringSource, Strings};
 pub use survey::survey;
+pub use text_ranks::text_ranks;
 pub use walk::Report;
 pub(crate) use walk::{Picked, check_rows};

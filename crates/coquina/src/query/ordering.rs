@@ -10,6 +10,7 @@ use coquina_kernels::Type;
 use super::columns::{Categories, ColumnValues, QueryColumn};
 use super::numbers::{Real, numbers, with_real};
 use super::scan::Part;
+use super::text_ranks;
 use crate::base::error::{Error, Result};
 
 /// Which way an order goes.
@@ -46,13 +47,11 @@ impl SortKey {
         match (&column.values, values) {
             (ColumnValues::Texts { .. }, Part::Strings { offsets, bytes }) => {
                 let at = |row: usize| usize::try_from(offsets[row]).unwrap_or(0);
-                let text = |row: usize| &bytes[at(row)..at(row + 1)];
-                Ok(Self::ranked(rows, direction, is_masked, |a, b| text(a).cmp(text(b))))
+                Self::of_texts(rows, direction, is_masked, |row| &bytes[at(row)..at(row + 1)])
             }
             (ColumnValues::FixedBytes(source), Part::Items(items)) => {
                 let width = source.item_bytes();
-                let item = |row: usize| &items[row * width..][..width];
-                Ok(Self::ranked(rows, direction, is_masked, |a, b| item(a).cmp(item(b))))
+                Self::of_texts(rows, direction, is_masked, |row| &items[row * width..][..width])
             }
             (ColumnValues::FixedPoints(source), Part::Items(items)) => {
                 let (width, points) = (source.item_bytes() / 4, numbers::<u32>(items));
@@ -97,6 +96,25 @@ impl SortKey {
         }
         with_real!(ty, T => ranked::<T>(&numbers::<T>(items), rows, direction, is_masked))
             .ok_or_else(|| Error::unsupported(format!("an order of {}", ty.name())))
+    }
+
+    fn of_texts<'t>(
+        rows: usize,
+        direction: Direction,
+        is_missing: impl Fn(usize) -> bool,
+        text: impl Fn(usize) -> &'t [u8],
+    ) -> Result<Self> {
+        let texts: Vec<&[u8]> = (0..rows).map(|row| if is_missing(row) { &[] } else { text(row) }).collect();
+        let mut ranks = text_ranks::ranks(&texts)?;
+        let last = ranks.iter().copied().max().unwrap_or(0);
+        for (row, rank) in ranks.iter_mut().enumerate() {
+            *rank = match direction {
+                _ if is_missing(row) => LAST,
+                Direction::Ascending => *rank,
+                Direction::Descending => last - *rank,
+            };
+        }
+        Ok(Self(ranks))
     }
 
     /// The places of categories in their order.
