@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from coquina.lazy_property import lazy_property
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coquina.lazy_property import lazy_property
-from coquina.remote import Source
+    from coquina.remote import Source
 
 _AT_ONCE = 8
 _REDIRECTS_MAX = 5
