@@ -191,8 +191,11 @@ for writer in writers:
     writer.start()
 try:
     for turn in range(12):
-        for _ in getattr(file.h5, way)():
-            read()
+        if way == "visititems":
+            file.visititems(lambda *_: read())
+        else:
+            for _ in getattr(file.h5, way)():
+                read()
 finally:
     is_over.set()
 for writer in writers:
@@ -203,9 +206,9 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("way", ["values", "items"])
+@pytest.mark.parametrize("way", ["values", "items", "visititems"])
 @pytest.mark.parametrize("layout", ["rows", "columns"])
-def test_loops_of_h5py_may_use_what_other_threads_change(tmp_path, layout, way):
+def test_loops_of_h5py_and_visitors_of_ours_may_use_what_other_threads_change(tmp_path, layout, way):
     # A query waited for the lock of the table, whose thread waited for h5py's lock, for ever.
     command = [sys.executable, "-c", LOOPS, str(tmp_path / "x.h5"), layout, way]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -239,6 +242,31 @@ def test_a_visitor_of_h5py_that_waits_for_a_writer_raises_an_error(tmp_path, mon
         writer.join()
         file.h5.visit(visit)
         assert table["x"][:3].tolist() == [1, 2, 3]
+
+
+def test_visitors_of_ours_are_called_without_the_lock_of_h5py(tmp_path):
+    with cq.open(tmp_path / "x.h5", "w") as file:
+        for name in ("a/x", "a/y", "b/z", "_i_hidden/w"):
+            file[name] = [1, 2]
+        for visit in (file.visit, file.visititems, file.visit_links, file.visititems_links):
+            seen = []
+
+            def note(name, node=None, seen=seen):
+                seen.append(name)
+                assert not h5py._objects.phil._is_owned()
+                return "found" if name == "b" else None
+
+            assert visit(note) == "found"
+            assert [name for name in seen if not name.startswith("_")] == ["a", "a/x", "a/y", "b"]
+        seen = []
+
+        def remove(name, node):
+            seen.append(name)
+            if name == "a":
+                del file["a/y"], file["b"]
+
+        assert file.visititems(remove) is None
+        assert seen == ["a", "a/x"]
 
 
 def test_the_lock_of_h5py_is_released_for_a_wait_in_loops_and_not_in_visitors(tmp_path):

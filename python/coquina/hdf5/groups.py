@@ -262,8 +262,37 @@ class Group(Placed, MutableMapping[str, Any]):
         """Return the names, for interpreters that complete `group["`."""
         return sorted(self)
 
-    visit_links = Member("Call `func(name)` for every link below, once each, as h5py does.")
-    visititems_links = Member("Call `func(name, link)` for every link below, once each, as h5py does.")
+    def visit_links(self, func: Callable[[str], Any]) -> Any:
+        """Call `func(name)` for every link below, once each; a result that is not None ends it.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["a/x"] = [1, 2]
+        >>> f.visit_links(print)
+        a
+        a/x
+        """
+        names: list[str] = []
+        self._h5.visit_links(names.append)
+        return _first_result(func(name) for name in names)
+
+    def visititems_links(self, func: Callable[[str, Any], Any]) -> Any:
+        """Call `func(name, link)` for every link below, once each; a result that is not None ends it.
+
+        >>> import coquina as cq
+        >>> f = cq.hdf5.File.in_memory()
+        >>> f["a/x"] = [1, 2]
+        >>> f.visititems_links(lambda name, link: print(name, type(link).__name__))
+        a HardLink
+        a/x HardLink
+        """
+        links: list[tuple[str, Any]] = []
+
+        def note(name: str, link: Any) -> None:
+            links.append((name, link))
+
+        self._h5.visititems_links(note)
+        return _first_result(func(name, link) for name, link in links)
 
     @property
     def track_order(self) -> bool:
@@ -280,11 +309,7 @@ class Group(Placed, MutableMapping[str, Any]):
         a
         a/x
         """
-
-        def shown(name: str) -> Any:
-            return None if is_hidden_path(name) else func(name)
-
-        return self._h5.visit(shown)
+        return _first_result(func(name) for name in self._visited())
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
         """Call `func(name, node)` for every node below, once each; a result that is not None ends it.
@@ -296,11 +321,23 @@ class Group(Placed, MutableMapping[str, Any]):
         a None
         a/x (2,)
         """
+        nodes = ((name, self._visited_node(name)) for name in self._visited())
+        return _first_result(func(name, node) for name, node in nodes if node is not None)
 
-        def shown(name: str, h5: Any) -> Any:
-            return None if is_hidden_path(name) else func(name, self._shown(self._nodes.node(h5)))
+    def _visited(self) -> list[str]:
+        """Return the names of all nodes below, which are visited when h5py's lock is free again."""
+        names: list[str] = []
+        self._h5.visit(names.append)
+        return [name for name in names if not is_hidden_path(name)]
 
-        return self._h5.visititems(shown)
+    def _visited_node(self, name: str) -> Any:
+        """Return a node that is visited; None if it was removed since the visit began."""
+        try:
+            return self._shown(self._nodes.node(self._h5[name]))
+        except KeyError:
+            if name in self._h5:
+                raise
+            return None
 
     @takes_one_path
     @explained
@@ -679,3 +716,8 @@ _H5PY_OBJECTS = (
     h5py.HardLink,
     h5py.ExternalLink,
 )
+
+
+def _first_result(results: Iterator[Any]) -> Any:
+    """Return the first result that is not None."""
+    return next((result for result in results if result is not None), None)
