@@ -17,7 +17,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use super::boxes::{Boxes, Region};
-use super::order::Order;
+use super::storage::Storage;
 use super::versions::{DatasetVersion, counted};
 use crate::h5py::{self, Failure, Libhdf5, Session, kept};
 
@@ -51,31 +51,6 @@ fn raised(error: PyErr) -> Error {
 fn place(start: &[u64]) -> String {
     let numbers: Vec<String> = start.iter().map(u64::to_string).collect();
     format!("chunk at ({})", numbers.join(", "))
-}
-
-/// How chunks are cut and stored.
-struct Storage {
-    rank: usize,
-    chunks: Vec<u64>,
-    /// Set if libhdf5 may list chunks with wrong coordinates.
-    order: Option<Order>,
-    has_filters: bool,
-}
-
-impl Storage {
-    fn of(dataset: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let filters: u64 = dataset
-            .getattr("id")?
-            .call_method0("get_create_plist")?
-            .call_method0("get_nfilters")?
-            .extract()?;
-        let chunks = dataset.getattr("chunks")?.extract::<Option<Vec<u64>>>()?.unwrap_or_default();
-        // A dataset without a shape has no axes.
-        let maxshape =
-            dataset.getattr("maxshape")?.extract::<Option<Vec<Option<u64>>>>()?.unwrap_or_default();
-        let order = Order::of(&maxshape, &chunks);
-        Ok(Self { rank: maxshape.len(), chunks, order, has_filters: filters > 0 })
-    }
 }
 
 impl Dataset {

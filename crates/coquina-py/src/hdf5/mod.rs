@@ -15,6 +15,7 @@ mod library;
 mod opening;
 mod order;
 mod rows;
+mod storage;
 mod tuner;
 mod versions;
 

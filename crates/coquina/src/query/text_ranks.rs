@@ -97,6 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::base::error::ErrorKind;
 
     proptest! {
         #[test]
@@ -121,7 +122,7 @@ mod tests {
     #[test]
     fn offsets_of_no_texts_are_an_error() {
         for offsets in [[0, 4], [2, 1], [-1, 2]] {
-            assert_eq!(text_ranks(&offsets, b"abc").unwrap_err().kind(), crate::ErrorKind::Invalid);
+            assert_eq!(text_ranks(&offsets, b"abc").unwrap_err().kind(), ErrorKind::Invalid);
         }
         assert!(text_ranks(&[], b"abc").unwrap().is_empty());
     }
