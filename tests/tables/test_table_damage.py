@@ -1,5 +1,6 @@
 """Tables whose files are damaged: rows are right or an error, and conditions lose none of them."""
 
+import h5py
 import numpy as np
 import pytest
 
@@ -213,3 +214,53 @@ def test_a_flipped_bit_anywhere_is_a_value_or_an_error(layout, tmp_path):
 def test_thousands_of_flipped_bits_anywhere_are_values_or_errors(layout, tmp_path):
     made(tmp_path / "x.h5", layout)
     assert 0 < looked_at(tmp_path / "x.h5", "flip", 1000, 1500) < 1500
+
+
+#: What stands in a file instead of the offsets or the bytes of its texts.
+CONTRADICTIONS = {
+    "an end before its start": ("offsets", 7, 0),
+    "an end behind all bytes": ("offsets", 7, 10**6),
+    "a last end behind all bytes": ("offsets", -1, 10**6),
+    "a start before all bytes": ("offsets", 0, -3),
+    "offsets of another text": ("offsets", -2, 10**12),
+    "no UTF-8": ("data", 20, 0xFF),
+}
+
+
+@pytest.mark.parametrize("what", CONTRADICTIONS)
+@pytest.mark.parametrize("rows", [40, 3000])
+@pytest.mark.parametrize("is_nullable", [False, True])
+def test_texts_that_contradict_their_offsets_are_an_error(tmp_path, what, rows, is_nullable):
+    path = tmp_path / "t.h5"
+    texts = [None if is_nullable and at % 5 == 1 else f"text é {at}" for at in range(rows)]
+    numbers = np.random.default_rng(0).permutation(rows)
+    cq.create_table(path, {"i": numbers, "s": texts}, name="t").close()
+    part, at, value = CONTRADICTIONS[what]
+    with h5py.File(path, "r+") as file:
+        names = [name for name in file["t/s"] if part in name]
+        assert len(names) == 1
+        file["t/s"][names[0]][at if at >= 0 else len(file["t/s"][names[0]]) + at] = value
+    far = np.array([0, 6, rows - 2, rows - 1, 7, 2])
+    reads = {
+        "slice": lambda t: t["s"][:],
+        "rows": lambda t: t["s"][np.arange(rows)[::-1]],
+        "scattered": lambda t: t["s"][far],
+        "to_numpy": lambda t: t.to_numpy("s"),
+        "in order": lambda t: t.order_by("i").to_numpy("s"),
+        "by text": lambda t: t.order_by("s").to_numpy("s"),
+        "read_sorted": lambda t: t.read_sorted("i", "s"),
+        "arrow": lambda t: t.to_arrow(),
+        "arrow in order": lambda t: t.order_by("i").to_arrow(),
+        "arrow by text": lambda t: t.order_by("s", descending=True).to_arrow(),
+        "batches": lambda t: list(t.batches()),
+        "records": lambda t: t[:],
+    }
+    found = {}
+    with cq.open(path) as file:
+        for name, read in reads.items():
+            try:
+                found[name] = read(file["t"])
+            except cq.CorruptError:
+                continue
+    # With nulls the byte that is no text is in row 3, which is not one of the scattered ones.
+    assert list(found) == (["scattered"] if what == "no UTF-8" and is_nullable else [])

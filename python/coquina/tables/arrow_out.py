@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from coquina._core import CorruptError
 from coquina.tables.arrow_module import pyarrow
 from coquina.tables.values import Utf8
 
@@ -51,7 +52,7 @@ class ArrowColumn:
     def values(self, parts: Sequence[Part]) -> Any:
         """Return the values of gathered parts."""
         if self.column.kind == "string":
-            return _text(cast("StringColumn", self.column).utf8_of(parts))
+            return _checked_text(cast("StringColumn", self.column).utf8_of(parts))
         if self.column.kind == "categorical":
             column = cast("CategoricalColumn", self.column)
             return _coded(column, column.codes_of(parts), self.type)
@@ -171,6 +172,16 @@ def _text(values: Utf8) -> Any:
         valid = pa.py_buffer(np.packbits(~values.mask, bitorder="little"))
     buffers = [valid, pa.py_buffer(values.offsets), pa.py_buffer(np.ascontiguousarray(values.data))]
     return pa.Array.from_buffers(pa.large_string(), len(values), buffers)
+
+
+def _checked_text(values: Utf8) -> Any:
+    """Return stored text. Raises CorruptError for bytes that are no UTF-8."""
+    found = _text(values)
+    try:
+        found.validate(full=True)
+    except pyarrow().ArrowInvalid as error:
+        raise CorruptError(f"text that is not UTF-8: {error}") from None
+    return found
 
 
 def _coded(column: CategoricalColumn, codes: npt.NDArray[Any], ty: Any) -> Any:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PLAIN: Any = np.dtypes.StringDType()
 _NULLABLE: Any = np.dtypes.StringDType(na_object=None)
+_CONTRADICTION = "texts that end before they begin, or beyond the bytes that there are"
 #: Texts up to this length, all of ASCII, are made without an object of Python's for each.
 _SHORT_BYTES = 256
 _WORK_BYTES = 1 << 24
@@ -116,6 +117,8 @@ class StringColumn(Column):
         """Return the texts of scattered rows."""
         starts = self._offsets[rows]
         lengths = self._offsets[rows + 1] - starts
+        if (starts < 0).any() or (lengths < 0).any() or (starts + lengths > len(self._data)).any():
+            raise CorruptError(_CONTRADICTION)
         offsets = np.append(np.zeros(1, np.int64), np.cumsum(lengths))
         data = np.empty(int(offsets[-1]), np.uint8)
         for low, high in _runs(offsets):
@@ -203,7 +206,8 @@ def _put_in_order(
     offsets = offsets.view(np.int64) if offsets.dtype != np.int64 else offsets
     lengths = np.diff(offsets)
     longest = int(lengths.max())
-    if not 0 < longest <= _SHORT_BYTES or int(lengths.min()) < 0 or len(data) != offsets[-1] - offsets[0]:
+    is_right = offsets[0] >= 0 and int(lengths.min()) >= 0 and len(data) == offsets[-1] - offsets[0]
+    if not is_right or not 0 < longest <= _SHORT_BYTES:
         return None
     starts, lengths = (offsets[:-1] - offsets[0])[rows], lengths[rows]
     ends = np.append(np.zeros(1, np.int64), np.cumsum(lengths))
@@ -222,19 +226,24 @@ def _put_in_order(
 def texts_of(
     offsets: npt.NDArray[Any], data: npt.NDArray[Any], mask: npt.NDArray[Any] | None
 ) -> npt.NDArray[Any]:
-    """Return texts as NumPy's strings of any length; None where `mask`, if given, is true."""
+    """Return texts as NumPy's strings of any length; None where `mask`, if given, is true.
+
+    Raises CorruptError for offsets that contradict the bytes, and for bytes that are no text.
+    """
     offsets = offsets.view(np.int64) if offsets.dtype != np.int64 else offsets
     count = max(0, len(offsets) - 1)
     out: Any = np.empty(count, _PLAIN if mask is None else _NULLABLE)
     if mask is None and 0 < count <= _FEW_TEXTS:
-        first, *_ = places = offsets.tolist()
+        first, *_, last = places = offsets.tolist()
+        if first < 0 or last - first != len(data) or places != sorted(places):
+            raise CorruptError(_CONTRADICTION)
         out[:] = _decoded(data.tobytes(), [place - first for place in places])
         return out
-    first = int(offsets[0]) if len(offsets) else 0
+    first, last = (int(offsets[0]), int(offsets[-1])) if count else (0, len(data))
     offsets, data = offsets - first, np.ascontiguousarray(data).view(np.uint8)
     lengths = offsets[1:] - offsets[:-1]
-    if count and int(np.minimum.reduce(lengths)) < 0:
-        raise CorruptError("texts that end before they begin")
+    if first < 0 or last - first != len(data) or (count and int(np.minimum.reduce(lengths)) < 0):
+        raise CorruptError(_CONTRADICTION)
     longest = int(np.maximum.reduce(lengths)) if count else 0
     if 0 < longest <= _SHORT_BYTES and np.logical_and.reduce((data > 0) & (data < 128)):
         rows = max(1, _WORK_BYTES // longest)
