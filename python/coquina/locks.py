@@ -14,6 +14,12 @@ import sys
 from _thread import RLock
 from inspect import currentframe
 
+import numpy as np
+
+# NumPy imports masked arrays when they are first used. A thread that has h5py's lock would wait for the one
+# that imports them, which waits for h5py's lock if the collector frees an object of h5py meanwhile.
+_IMPORTED = np.ma
+
 #: How long a visitor of h5py waits, in seconds.
 VISITOR_WAIT_S = 10.0
 

@@ -186,11 +186,15 @@ writers = [
         (lambda: array.append(rows["y"][:100]), lambda: cq.open(path).close()),
     )
 ]
+# Modules are imported when they are first used, by threads that wait for each other: not what is tried here.
+read()
+index()
+table.flush()
 sys.setswitchinterval(1e-4)
 for writer in writers:
     writer.start()
 try:
-    for turn in range(12):
+    for turn in range(6):
         if way == "visititems":
             file.visititems(lambda *_: read())
         else:
