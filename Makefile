@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.to
 PYTHON_SOURCES := python tests tools bench demo examples docs/conf.py docs/extensions docs/pictures
 PLUGINS := python/coquina/plugins
 
-BENCHES := arrays.codecs arrays.small arrays.bloscpack_grid images.images images.fields arrays.slices arrays.chunk_size hdf5.hdf5 hdf5.many_nodes compute.compute tables.table indexes.index tuner.tuner tables.trillion
+BENCHES := arrays.codecs arrays.small arrays.bloscpack_grid images.images images.fields arrays.slices arrays.unseen arrays.chunk_size hdf5.hdf5 hdf5.many_nodes compute.compute tables.table indexes.index tuner.tuner tables.trillion
 run_benches = failed=; for name in $(1); do echo "python -m bench.$$name $(2)"; \
     $(BIN)/python -m bench.$$name $(2) || failed="$$failed $$name"; done; \
     test -z "$$failed" || { echo "failed:$$failed"; exit 1; }

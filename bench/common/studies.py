@@ -141,6 +141,21 @@ SLICES = Study(
     ("volumes", "append", "open", "small", "safety"),
     is_in_memory=False,
 )
+UNSEEN = Study(
+    "unseen",
+    "arrays/unseen.py",
+    "Fields that nothing was tuned by",
+    "Eight real fields of climate models, weather forecasts, satellites and radar, none of which was used to "
+    "choose a default or to tune code, with one thread and with two: codecs, boxes of cached blocks, cold "
+    "files, small appends to files of thousands of chunks, and fields within an error bound, compared with "
+    "python-blosc2 and with h5py and its filters.",
+    ["blosc2", "h5py", "hdf5plugin"],
+    {"": "Milliseconds of a chunk compressed and decompressed, two threads."},
+    summaries.unseen_fields,
+    6,
+    parts=("codecs", "boxes", "cold", "append", "bound"),
+    threads="1 and 2",
+)
 CHUNK_SIZE = Study(
     "chunk-size",
     "arrays/chunk_size.py",
@@ -202,7 +217,7 @@ COMPUTE = Study(
         "expressions": "Milliseconds of expressions, by data, codec and kind of result.",
     },
     summaries.computing,
-    3,
+    5,
     "both codecs with all chunks, longer: 11 minutes",
     is_in_memory=False,
 )
@@ -284,6 +299,7 @@ STUDIES = (
     IMAGES,
     FIELDS,
     SLICES,
+    UNSEEN,
     CHUNK_SIZE,
     HDF5,
     NODES,

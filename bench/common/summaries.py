@@ -189,6 +189,21 @@ def array_slices(rows: Sequence[Row]) -> Iterator[Line]:
                 yield Line(work, peer, data, found, peer == BLOSC2 and work.startswith(front))
 
 
+FRONT_UNSEEN = ("decompress, lz4", "decompress, zstd", "box of cached", "all of a cold", "append", "size")
+
+
+def unseen_fields(rows: Sequence[Row]) -> Iterator[Line]:
+    """unseen: by operation and number of threads."""
+    names = dict.fromkeys(row["data"] for row in rows)
+    for work, threads in dict.fromkeys((row["work"], row["threads"]) for row in rows):
+        some = having(rows, work=work, threads=threads)
+        peers = list(dict.fromkeys(peer for row in some for peer in row["ratios"]))
+        said = f"{work}, {threads} thread{'s' if threads > 1 else ''}"
+        is_front = work.startswith(FRONT_UNSEEN) and "prediction" not in work
+        front = [peer for peer in peers if is_front and "sperr" not in peer and "h5py zfp" not in peer]
+        yield from lines_of(some, said, peers, f"{len(names)} unseen fields", front)
+
+
 def hdf5_datasets(rows: Sequence[Row]) -> Iterator[Line]:
     """hdf5: full reads and writes, parts, stacks of images, the table of chunks, appending, cold files."""
     full = having(rows, part="full")
