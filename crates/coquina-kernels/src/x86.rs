@@ -90,6 +90,19 @@ fn front(count: usize) -> u64 {
     }
 }
 
+/// The two bytes from `at` on, as a number.
+///
+/// # Safety
+/// `at + 2` is at most `bytes.len()`.
+#[inline]
+pub(crate) unsafe fn load2_unchecked(bytes: &[u8], at: usize) -> u16 {
+    debug_assert!(at + 2 <= bytes.len());
+    // SAFETY: `at` lies in `bytes`, says the caller.
+    let from = unsafe { bytes.as_ptr().add(at) };
+    // SAFETY: so do the two bytes from there on.
+    u16::from_le(unsafe { from.cast::<u16>().read_unaligned() })
+}
+
 /// The 16 bytes from `at` on.
 ///
 /// # Safety

@@ -52,12 +52,6 @@ unsafe extern "C" {
         dst_bytes: c_int,
     ) -> c_int;
 
-    pub(super) fn LZ4_decompress_safe(
-        src: *const u8,
-        dst: *mut u8,
-        src_bytes: c_int,
-        dst_bytes: c_int,
-    ) -> c_int;
     pub(super) fn LZ4_decompress_safe_partial(
         src: *const u8,
         dst: *mut u8,

@@ -1,7 +1,8 @@
 //! Laws of the LZ4 doors: round trips, no memory of former uses, hostile bytes.
 
 use super::{FastDictionary, FastState, HcDictionary, HcState, Malformed};
-use super::{compressed_bytes_max, decompress, decompress_with};
+use super::{compressed_bytes_max, decompress, decompress_with, far_from_the_ends};
+use crate::level::{Isa, Level, levels};
 use crate::testing::Random;
 
 const SEED: u64 = 0x1A4;
@@ -61,11 +62,13 @@ fn decompressing_what_was_compressed_is_the_identity() {
         let dictionary = sample(&mut random, dictionary_bytes, number as u64 / 6);
         for (name, block, with) in all_ways(&mut fast, &mut hc, &dictionary, &src) {
             let block = block.unwrap_or_else(|| panic!("{name}: {bytes} bytes do not fit"));
-            for fill in [0x00, 0xFF] {
+            for (fill, &level) in
+                [0x00, 0xFF].into_iter().flat_map(|fill| levels().iter().map(move |l| (fill, l)))
+            {
                 let mut back = vec![fill; bytes];
                 let answer = match with {
                     true => decompress_with(&dictionary, &block, &mut back),
-                    false => decompress(&block, &mut back),
+                    false => decompress(level, &block, &mut back),
                 };
                 assert_eq!(answer, Ok(bytes), "{name}: {bytes} bytes");
                 assert!(back == src, "{name}: {bytes} bytes come back otherwise");
@@ -146,6 +149,92 @@ fn hostile_blocks_give_an_error_or_defined_bytes() {
         check(&block);
         block[bit / 8] ^= 1 << (bit % 8);
     }
-    assert_eq!(decompress(&[], &mut [0; 4]), Err(Malformed));
-    assert_eq!(decompress(&[0], &mut []), Ok(0));
+    for &level in levels() {
+        assert_eq!(decompress(level, &[], &mut [0; 4]), Err(Malformed));
+        assert_eq!(decompress(level, &[0], &mut []), Ok(0));
+    }
+}
+
+/// Noise, and repetitions of every period and length that the decoder tells apart.
+fn repetitions(random: &mut Random, bytes: usize) -> Vec<u8> {
+    let mut made = random.bytes(40);
+    while made.len() < bytes {
+        let noise = [0, 1, 3, 14, 15, 16, 300][random.below(7)];
+        made.extend(random.bytes(noise));
+        let period = 1 + random.below(40.min(made.len()));
+        let length = [4, 5, 15, 16, 17, 18, 19, 31, 32, 33, 34, 47, 64, 273, 274, 700][random.below(16)];
+        for _ in 0..length {
+            made.push(made[made.len() - period]);
+        }
+    }
+    made.truncate(bytes);
+    made
+}
+
+/// What liblz4 alone makes of a block, and what every level makes of it: the same answers and bytes.
+fn check_levels(block: &[u8], bytes: usize, what: &str) {
+    let mut expected = vec![0x5A; bytes];
+    let answer = decompress(Level(Isa::Portable), block, &mut expected);
+    for &level in levels() {
+        for fill in [0x00, 0xFF] {
+            let mut found = vec![fill; bytes + 64];
+            let (out, behind) = found.split_at_mut(bytes);
+            assert_eq!(decompress(level, block, out), answer, "{what}, {level:?}");
+            assert!(behind.iter().all(|&byte| byte == fill), "{what}, {level:?}: bytes behind the room");
+            let written = answer.unwrap_or(0);
+            assert!(out[..written] == expected[..written], "{what}, {level:?}: other bytes");
+        }
+    }
+}
+
+#[test]
+fn every_level_decodes_as_liblz4_does() {
+    let mut random = Random::new(SEED + 5);
+    for turn in 0..400 {
+        let bytes = [60, 100, 200, 1000, 3000, 70_000][turn % 6] + random.below(70);
+        let src = repetitions(&mut random, bytes);
+        let mut block = vec![0; compressed_bytes_max(bytes).expect("a short input")];
+        let written = match turn % 2 {
+            0 => FastState::new().compress(&src, &mut block, 1),
+            _ => HcState::new().compress(&src, &mut block, 9),
+        };
+        block.truncate(written.expect("it fits"));
+        for room in [bytes - 1, bytes, bytes + 1, bytes + 100] {
+            check_levels(&block, room, &format!("turn {turn}, room for {room} of {bytes}"));
+        }
+    }
+}
+
+#[test]
+fn every_level_takes_hostile_blocks_as_liblz4_does() {
+    let mut random = Random::new(SEED + 6);
+    for turn in 0..12 {
+        let src = repetitions(&mut random, 900);
+        let mut block = vec![0; 2000];
+        let bytes = FastState::new().compress(&src, &mut block, 1).expect("it fits");
+        block.truncate(bytes);
+        for cut in 0..bytes {
+            check_levels(&block[..cut], 900, &format!("turn {turn}, {cut} of {bytes}"));
+        }
+        for bit in 0..8 * bytes {
+            block[bit / 8] ^= 1 << (bit % 8);
+            check_levels(&block, 900, &format!("turn {turn}, bit {bit}"));
+            block[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn most_of_a_block_is_decoded_far_from_its_ends() {
+    let mut random = Random::new(SEED + 7);
+    let src = repetitions(&mut random, 60_000);
+    let mut block = vec![0; 70_000];
+    let bytes = FastState::new().compress(&src, &mut block, 1).expect("it fits");
+    for &level in levels() {
+        let done = far_from_the_ends(level, &block[..bytes], &mut vec![0; 60_000]);
+        match level.0 {
+            Isa::Portable => assert_eq!((done.read, done.written), (0, 0)),
+            _ => assert!(done.written > 59_000 && done.read > bytes - 1000, "{level:?}: {done:?}"),
+        }
+    }
 }

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use coquina_kernels::best_level;
 use coquina_kernels::lz4::{self, FastDictionary, FastState, HcDictionary, HcState};
 
 use super::noise::{Coder, noise_prefix};
@@ -195,7 +196,7 @@ fn literal_length(stream: &[u8]) -> Option<(usize, usize)> {
 impl Decode for Decoder {
     fn decode(&self, stream: &[u8], out: &mut [u8]) -> Result<()> {
         let filled = if self.dictionary.is_empty() {
-            lz4::decompress(stream, out)
+            lz4::decompress(best_level(), stream, out)
         } else {
             lz4::decompress_with(&self.dictionary, stream, out)
         };

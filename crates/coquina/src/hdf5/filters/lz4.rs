@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 
+use coquina_kernels::best_level;
 use coquina_kernels::lz4::{self, FastState};
 
 use super::{Filter, append, check, value};
@@ -121,7 +122,8 @@ pub(super) fn sized(bytes: &[u8]) -> Result<(&[u8], &[u8])> {
 
 /// Decodes an LZ4 block to exactly fill `out`.
 pub(super) fn decompress(block: &[u8], out: &mut [u8]) -> Result<()> {
-    let bytes = lz4::decompress(block, out).map_err(|error| Error::corrupt(error.to_string()))?;
+    let bytes =
+        lz4::decompress(best_level(), block, out).map_err(|error| Error::corrupt(error.to_string()))?;
     check(bytes, out.len())
 }
 
