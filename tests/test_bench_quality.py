@@ -135,6 +135,17 @@ def test_fields_are_compared_where_the_bound_was_held(bench):
     assert lines[0].ratios == [0.5]
 
 
+@pytest.mark.parametrize("name", ["field_ways", "image_ways"])
+def test_every_way_has_a_line_in_the_plots(bench, name):
+    styles = bench("images.quality_plots").STYLES
+    cut = (1, 8, 12)
+    grid = bench("common.inputs").Grid(cut, cut)
+    given = (X.reshape(cut), grid, -2) if name == "field_ways" else (X.astype(np.uint16).reshape(cut), grid)
+    families = {f"{way.library} {way.codec}" for way in bench(f"images.{name}").ways(*given)}
+    assert len(families) > 5
+    assert families <= styles.keys()
+
+
 def test_pixels_of_a_dicom_file_are_found_behind_their_sizes(bench, tmp_path):
     pixels = np.arange(6, dtype="<u2")
     elements = [(0x28, 0x10, struct.pack("<H", 2)), (0x28, 0x11, struct.pack("<H", 3))]

@@ -27,6 +27,7 @@ STYLES = {
     "coquina round": ("#56B4E9", "D"),
     "coquina trunc": ("#003A5C", "^"),
     "coquina zfp": ("#7FD0C0", "s"),
+    "coquina predict": ("#0072B2", "X"),
     "python-blosc2 htj2k": ("#D55E00", "o"),
     "python-blosc2 j2k": ("#D55E00", "s"),
     "python-blosc2 zstd bitshuffle": ("#D55E00", "^"),
