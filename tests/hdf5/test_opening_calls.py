@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 from typing import TYPE_CHECKING, Any
 
 import h5py
@@ -11,11 +9,10 @@ import numpy as np
 import pytest
 
 import coquina as cq
+from tests.python_calls import calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-    from types import FrameType
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "gzip": {"chunks": (10,), "compression": "gzip"},
@@ -24,26 +21,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 #: The most calls of Python's functions, h5py's among them. There were 284, 282 and 278 once.
 CALLS = {"gzip": 244, "chunked": 242, "contiguous": 241}
-
-
-def calls(function: Callable[[], object]) -> int:
-    """Return how many functions of Python's are called, this one's first among them."""
-    count = 0
-
-    def note(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    # What other tests left behind is not to be collected meanwhile.
-    gc.collect()
-    gc.disable()
-    sys.setprofile(note)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return count
 
 
 @pytest.mark.parametrize("kind", OPTIONS)

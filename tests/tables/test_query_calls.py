@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import numpy as np
 import pytest
 
 import coquina as cq
+from tests.python_calls import calls
 
 COUNT = 100_000
 #: Where a table is, and the most calls of the first query when it was opened: h5py has some of them.
@@ -22,22 +19,6 @@ PLACES = {
 }
 #: The most calls of a query like one before, and of one with another text; one of them names wrong keywords.
 AGAIN = 23
-
-
-def calls(function: Callable[[], Any]) -> int:
-    """Return how many functions of Python's are called, this one's first among them."""
-    count = 0
-
-    def note(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(note)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @pytest.mark.parametrize("place", PLACES)
