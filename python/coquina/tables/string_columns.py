@@ -104,9 +104,7 @@ class StringColumn(Column):
 
     def _picked(self, low: int, high: int, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the texts of rows between two, which are read with all that lies between them."""
-        offsets = self._offsets[low : high + 1]
-        data = self._data[int(offsets[0]) : int(offsets[-1])]
-        mask = None if self._mask is None else self._mask.read(slice(low, high))
+        offsets, data, mask = self._between(low, high)
         rows = rows - low
         found = _put_in_order(offsets, data, rows)
         if found is None:
@@ -130,10 +128,13 @@ class StringColumn(Column):
     def _rows(self, start: int, stop: int) -> npt.NDArray[Any]:
         if stop <= start:
             return np.empty(0, self.dtype)
+        return texts_of(*self._between(start, stop))
+
+    def _between(self, start: int, stop: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Any]:
+        """Return offsets, bytes and nulls of the rows between two, as they are stored."""
         offsets = self._offsets[start : stop + 1]
         data = self._data[int(offsets[0]) : int(offsets[-1])]
-        mask = None if self._mask is None else self._mask.read(slice(start, stop))
-        return texts_of(offsets, data, mask)
+        return offsets, data, None if self._mask is None else self._mask.read(slice(start, stop))
 
     def encode(self, values: Any) -> list[Part]:
         """Return text as the pair of offsets and bytes, and as a mask if there is one."""
