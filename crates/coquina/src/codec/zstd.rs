@@ -23,6 +23,7 @@ pub(super) struct Zstd;
 struct Encoder {
     level: u8,
     shape: Shape,
+    typesize: usize,
     dictionary: Option<CDict<'static>>,
 }
 
@@ -105,7 +106,8 @@ impl Codec for Zstd {
         let level = DICTIONARY_LEVELS.get(usize::from(options.level)).copied().unwrap_or(22);
         let dictionary = options.dictionary;
         let dictionary = (!dictionary.is_empty()).then(|| CDict::create(dictionary, level));
-        Ok(Box::new(Encoder { level: options.level, shape: options.shape, dictionary }))
+        let EncodeOptions { level, shape, typesize, .. } = *options;
+        Ok(Box::new(Encoder { level, shape, typesize, dictionary }))
     }
 
     fn decoder(&self, options: &DecodeOptions<'_>) -> Result<Box<dyn Decode>> {
@@ -166,7 +168,7 @@ impl Encoder {
         let choice = if is_slow && is_matchless(stream, self.level == 9) {
             zstd_params::MATCHLESS
         } else {
-            zstd_params::choice(self.level, self.shape)
+            zstd_params::choice(self.level, self.shape, self.typesize)
         };
         let values = if stream.len() < FREQUENCIES_BYTES_MIN { Values::Many } else { Values::of(stream) };
         // A search would take more time than all else, for nothing.
