@@ -156,7 +156,7 @@ fn long_match(dst: &mut [u8], written: usize, distance: usize, length: usize) ->
     if distance >= REGISTER {
         while at < whole {
             for at in [at, at + REGISTER] {
-                // SAFETY: `at` is at most 32 bytes from the end, and `distance` at most `written`.
+                // SAFETY: 32 bytes are left from `at` on at least, and `distance` is at most `written`.
                 let bytes = unsafe { load16_unchecked(dst, at - distance) };
                 // SAFETY: the same.
                 unsafe { store16_unchecked(dst, at, bytes) };
@@ -169,7 +169,7 @@ fn long_match(dst: &mut [u8], written: usize, distance: usize, length: usize) ->
         at = written + MATCH_MAX / step * step;
         let bytes = load16(&dst[written..]);
         while at < whole {
-            // SAFETY: `at` is at most 32 bytes from the end.
+            // SAFETY: 32 bytes are left from `at` on at least.
             unsafe { store16_unchecked(dst, at, bytes) };
             at += step;
         }
