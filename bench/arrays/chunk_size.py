@@ -17,7 +17,6 @@ chunk-size.md, chunk-size-speed.png and chunk-size-blocks.png.
 from __future__ import annotations
 
 import itertools
-import statistics
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -101,13 +100,7 @@ def measured(run: Run, x: np.ndarray, study: str, chunk: str, block: str) -> Ite
         library.create(x, grid, CODEC, paths[library.name]).close()
 
     def cell(work: str, nbytes: int, calls: Mapping[str, Callable[[], object]]) -> Cell:
-        times = harness.take_turns(calls, effort, alike=False)
-        seconds = {name: statistics.median(values) for name, values in times.items()}
-        ratios = {
-            name: harness.versus(times[COQUINA.name], values).speedup
-            for name, values in times.items()
-            if name != COQUINA.name
-        }
+        seconds, ratios = harness.compared(harness.take_turns(calls, effort, alike=False), COQUINA.name)
         stored = {name: x.nbytes / array_peers.stored_bytes(path) for name, path in paths.items()}
         label = f"ERA5-like wind, {x.nbytes / 1e6:.0f} MB"
         return Cell(study, chunk, block, work, label, nbytes, seconds, ratios, stored)

@@ -23,7 +23,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import statistics
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -36,9 +35,9 @@ import numpy as np
 
 import coquina as cq
 from bench.common import cold, data, harness, studies
-from bench.common.harness import Call, Effort
+from bench.common.harness import Call, Effort, in_turn
 from bench.common.inputs import Grid, Input
-from bench.common.peers import THREADS, as_bytes, blosc2, blosc2_cparams
+from bench.common.peers import THREADS, as_bytes, blosc2, blosc2_cparams, set_threads
 from bench.common.run import Canvas, Run, Script
 from bench.images import field_ways
 from bench.images.quality_contest import contest
@@ -100,15 +99,8 @@ def fight(
     before: Call | None = None,
 ) -> Cell:
     """The contenders in turn."""
-    times = harness.take_turns(calls, effort, before)
-    seconds = {name: statistics.median(values) for name, values in times.items()}
-    ratios = {name: harness.versus(times[OURS], values).speedup for name, values in times.items()}
-    return Cell(*what, field.name, threads, field.x.nbytes / 1e6, seconds, without_ours(ratios))
-
-
-def without_ours(ratios: Mapping[str, float]) -> dict[str, float]:
-    """The others'."""
-    return {name: value for name, value in ratios.items() if name != OURS}
+    seconds, ratios = harness.compared(harness.take_turns(calls, effort, before), OURS)
+    return Cell(*what, field.name, threads, field.x.nbytes / 1e6, seconds, ratios)
 
 
 def same(name: str, found: object, expected: np.ndarray) -> None:
@@ -264,12 +256,6 @@ def append_cells(field: Field, threads: int, folder: Path) -> Iterator[Cell]:
     copies.remove()
 
 
-def in_turn(append: Callable[[np.ndarray], object], pieces: np.ndarray) -> Call:
-    """Appends the next piece."""
-    turn = itertools.cycle(pieces)
-    return lambda: append(next(turn))
-
-
 # Within a bound.
 
 
@@ -292,17 +278,11 @@ def bound_cells(run: Run, field: Field) -> Iterator[Cell]:
         sizes = {name: mine.ratio / cell.ratio for name, cell in kept.items()}
         yield Cell("bound", f"size within a bound{word}", field.name, THREADS, x.nbytes / 1e6, {}, sizes)
         for operation in ("compress", "decompress"):
-            seconds = {name: getattr(cell, operation) for name, cell in {OURS: mine, **kept}.items()}
-            ratios = without_ours({name: value / seconds[OURS] for name, value in seconds.items()})
+            theirs = {name: getattr(cell, operation) for name, cell in kept.items()}
+            seconds = {OURS: getattr(mine, operation), **theirs}
+            ratios = {name: value / seconds[OURS] for name, value in theirs.items()}
             work = f"{operation} within a bound{word}"
             yield Cell("bound", work, field.name, THREADS, x.nbytes / 1e6, seconds, ratios)
-
-
-def set_threads(threads: int) -> None:
-    """Has both libraries use so many threads."""
-    cq.set_num_threads(threads)
-    blosc2.set_nthreads(threads)
-    os.environ["BLOSC_NTHREADS"] = str(threads)
 
 
 def file_cells(run: Run, field: Field, threads: int) -> Iterator[Cell]:

@@ -21,12 +21,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from itertools import repeat
+from itertools import cycle, repeat
 from pathlib import Path
+from typing import TypeVar
 
 SHORTEST = 1e-3  # seconds between two readings of the clock, at least
 
 Call = Callable[[], object]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,25 @@ def versus(ours: Sequence[float], theirs: Sequence[float]) -> Versus:
     pairs = [b / a for a, b in zip(ours, theirs, strict=True)]
     median = statistics.median
     return Versus(median(ours), median(theirs), median(pairs), len(pairs), sum(pair < 1 for pair in pairs))
+
+
+def compared(seconds: Mapping[str, Sequence[float]], ours: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Median seconds of the contenders of a `take_turns`, and how many times faster `ours` was than each.
+
+    Of each pair only the rounds that both were in count: who sat out rounds sat out the last ones.
+    """
+    ratios = {}
+    for name, theirs in seconds.items():
+        if name != ours:
+            common = min(len(seconds[ours]), len(theirs))
+            ratios[name] = versus(seconds[ours][:common], theirs[:common]).speedup
+    return {name: statistics.median(values) for name, values in seconds.items()}, ratios
+
+
+def in_turn(call: Callable[[Item], object], items: Iterable[Item]) -> Call:
+    """Calls `call` with the next item each time, and with the first again after the last."""
+    turn = cycle(items)
+    return lambda: call(next(turn))
 
 
 def duel(ours: Call, theirs: Call, effort: Effort = Effort(), before: Call | None = None) -> Versus:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import collections.abc
 import importlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +39,20 @@ def optional(name: str) -> ModuleType | None:
 blosc2: Any = optional("blosc2")
 bloscpack: Any = optional("bloscpack")
 joblib: Any = optional("joblib")
+numexpr: Any = optional("numexpr")
 if bloscpack:
     bloscpack.numpy_io.blosc.set_nthreads(THREADS)
 PACKAGES = ("blosc2", "blosc", "bloscpack", "joblib", "lz4")
+
+
+def set_threads(threads: int) -> None:
+    """Has coquina, python-blosc2 (in HDF5 files also) and numexpr use so many threads."""
+    cq.set_num_threads(threads)
+    if blosc2:
+        blosc2.set_nthreads(threads)
+    if numexpr:
+        numexpr.set_num_threads(threads)
+    os.environ["BLOSC_NTHREADS"] = str(threads)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ compute-reductions.png and compute-expressions.png in bench/results.
 
 from __future__ import annotations
 
-import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -34,11 +33,10 @@ import numpy as np
 import coquina as cq
 from bench.common import data, harness, studies, synthetic
 from bench.common.harness import Call, Effort
-from bench.common.peers import THREADS, blosc2, optional
+from bench.common.peers import THREADS, blosc2, numexpr, set_threads
 from bench.common.run import Canvas, Run, Script
 
 LeftOut = set[tuple[str, str]]
-numexpr = optional("numexpr")
 EFFORT = Effort(0.7, 3, 9)
 # What is not measured by default: the slower codec's other chunks, and other kind of result.
 LEFT_OUT = {("zstd", "auto"), ("zstd", "memory")}
@@ -104,13 +102,7 @@ def measured(
     """Seconds of each contender, and their ratios to ours."""
     for call in calls.values():
         check(call())
-    times = harness.take_turns(calls, EFFORT)
-    seconds = {name: statistics.median(values) for name, values in times.items()}
-    return seconds, {
-        name: harness.versus(times["coquina"], values).speedup
-        for name, values in times.items()
-        if name != "coquina"
-    }
+    return harness.compared(harness.take_turns(calls, EFFORT), "coquina")
 
 
 def reductions(side: int, codecs: tuple[str, ...], left_out: LeftOut) -> Iterator[Cell]:
@@ -253,14 +245,6 @@ def field_cases(a: cq.Array, b: Any, own: Any, x: np.ndarray) -> dict[str, dict[
         sines = "sin(x)*x > 0.5"
         cases["sum(sin(x)*x>0.5)"]["numexpr"] = lambda: numexpr.evaluate(sines, local_dict=local).sum()
     return cases
-
-
-def set_threads(threads: int) -> None:
-    """Has all libraries compute with so many threads."""
-    cq.set_num_threads(threads)
-    blosc2.set_nthreads(threads)
-    if numexpr:
-        numexpr.set_num_threads(threads)
 
 
 def body(cells: Sequence[Cell], run: Run) -> Iterator[str]:

@@ -6,7 +6,6 @@ Each call opens the file, reads and closes it; ahead of each the file's pages ar
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ import tables
 
 import coquina as cq
 from bench.common import cold, synthetic
-from bench.common.harness import Call
+from bench.common.harness import Call, in_turn
 from bench.hdf5.hdf5_contest import OURS, TABLES, Case, Cell, Key, Plan, measured, same
 
 PIPELINES = {
@@ -71,9 +70,4 @@ def calls_of(path: Path, keys: list[Key], items: np.ndarray) -> dict[str, Call]:
     readers: dict[str, Callable[[Key], object]] = {OURS: by_us, "h5py": by_h5py, TABLES: by_pytables}
     for name, read in readers.items():
         same(f"{name}, cold", read(keys[0]), np.asarray(items[keys[0]]))
-
-    def in_turn(read: Callable[[Key], object]) -> Call:
-        turn = itertools.cycle(keys)
-        return lambda: read(next(turn))
-
-    return {name: in_turn(read) for name, read in readers.items()}
+    return {name: in_turn(read, keys) for name, read in readers.items()}

@@ -6,9 +6,7 @@ Invariant: no result is timed that was not found equal to NumPy's.
 
 from __future__ import annotations
 
-import itertools
 import os
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +18,7 @@ import numpy as np
 import coquina as cq
 import coquina.hdf5
 from bench.common import harness
-from bench.common.harness import Call, Effort
+from bench.common.harness import Call, Effort, in_turn
 from bench.common.run import FULL, QUICK, Run
 
 Key = Any
@@ -89,19 +87,9 @@ class Cell:
 
 def measured(plan: Plan, case: Case, calls: Mapping[str, Call], before: Call | None = None) -> Cell:
     """Times all calls in turns; a ratio is the median of those of the rounds. before: runs ahead of each."""
-    seconds = harness.take_turns(calls, plan.effort, before, alike=False)
-    ratios = {
-        name: harness.versus(seconds[case.ours], theirs).speedup
-        for name, theirs in seconds.items()
-        if name != case.ours
-    }
-    return Cell(case, {name: statistics.median(values) for name, values in seconds.items()}, ratios)
-
-
-def in_turn(read: Read, keys: Sequence[Key]) -> Call:
-    """A call that takes the next key each time."""
-    turn = itertools.cycle(keys)
-    return lambda: read(next(turn))
+    return Cell(
+        case, *harness.compared(harness.take_turns(calls, plan.effort, before, alike=False), case.ours)
+    )
 
 
 def readings(

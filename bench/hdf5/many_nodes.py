@@ -18,7 +18,6 @@ coquina is faster. Results: bench/results/many-nodes.json, many-nodes.md and man
 
 from __future__ import annotations
 
-import statistics
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -183,11 +182,7 @@ def measure(run: Run) -> Iterator[Cell]:
 
 def cell(work: str, label: str, nodes: int, times: Mapping[str, list[float]]) -> Cell:
     """Medians and ratios."""
-    seconds = {name: statistics.median(values) for name, values in times.items()}
-    ratios = {
-        name: harness.versus(times[OURS], values).speedup for name, values in times.items() if name != OURS
-    }
-    return Cell(work, label, nodes, seconds, ratios)
+    return Cell(work, label, nodes, *harness.compared(times, OURS))
 
 
 def line(cell: Cell) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -162,15 +161,9 @@ def measured(plan: IndexPlan, case: Case, calls: Mapping[str, Call]) -> Cell:
 
 
 def cell(case: Case, seconds: Mapping[str, Sequence[float]]) -> Cell:
-    """A case from the seconds of each round; who sat out rounds sat out the last."""
-    ours = seconds[case.ours]
-    ratios = {}
-    for name, theirs in seconds.items():
-        common = min(len(ours), len(theirs))
-        if name != case.ours:
-            ratios[name] = harness.versus(ours[:common], theirs[:common]).speedup
+    """A case from the seconds of each round."""
+    medians, ratios = harness.compared(seconds, case.ours)
     goals = {name: goal for name, goal in case.goals.items() if name in ratios}
-    medians = {name: statistics.median(values) for name, values in seconds.items()}
     known = Case(case.part, case.work, case.data, case.nbytes, goals, case.limit, case.beyond, case.ours)
     return Cell(known, medians, ratios)
 
