@@ -333,7 +333,7 @@ class Group(Placed, MutableMapping[str, Any]):
     def _visited_node(self, name: str) -> Any:
         """Return a node that is visited; None if it was removed since the visit began."""
         try:
-            return self._shown(self._nodes.node(self._h5[name]))
+            return self._shown(self._nodes.named(self._h5, name))
         except KeyError:
             if name in self._h5:
                 raise
