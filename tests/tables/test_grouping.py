@@ -147,3 +147,27 @@ def test_an_aggregate_without_a_column_is_refused(tmp_path):
         with pytest.raises(TypeError, match="'mean' of which column"):
             t.group_by("k").agg("mean")
         assert t.group_by("k").agg({"x": "mean"}).tolist() == [(1, 1.5), (2, 3.0)]
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+def test_means_of_times_are_times(tmp_path, layout):
+    """They were numbers without a unit, with NaT for the least of all."""
+    when = np.array(["1969-12-01", "1970-01-04T00:00:01", "2024-01-05", "2024-01-08", "NaT"], "M8[s]")
+    data = {"k": np.array([0, 0, 1, 1, 2]), "when": when, "took": (when - when[0]).astype("m8[ms]")}
+    with make(tmp_path, layout, data) as table:
+        found = table.group_by("k").agg({"when": "mean", "took": ["mean", "sum"]})
+        for row, part in zip(found[:2], (slice(2), slice(2, 4)), strict=True):
+            for name in ("when", "took"):
+                mean = np.array(int(data[name][part].view(np.int64).mean())).view(data[name].dtype)
+                assert row[f"{name}_mean"] == mean
+                assert table.where(f"k == {row['k']}").mean(name) == mean
+            assert row["took_sum"] == data["took"][part].sum()
+        assert found.dtype["when_mean"] == "M8[s]"
+        assert found.dtype["took_mean"] == "m8[ms]"
+        assert np.isnat([found["when_mean"][2], table.mean("when"), table.where("k == 2").mean("when")]).all()
+        assert np.isnat([found["took_mean"][2], found["took_sum"][2]]).all()
+        with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+            assert np.isnat(table.where("k == 9").mean("when"))
+        for kind, name in [("std", "when"), ("var", "took"), ("sum", "when")]:
+            with pytest.raises(TypeError, match=f"{kind}: .*; there are min, max and mean"):
+                table.group_by("k").agg({name: kind})

@@ -199,7 +199,7 @@ def test_long_facts_are_short_where_they_are_shown(lab):
 def test_times_have_no_sum_and_say_so(tmp_path):
     """ufunc 'add' cannot use operands with types dtype('<M8[s]') and dtype('<M8[s]')"""
     with cq.create_table(tmp_path / "t.h5", {"when": np.array(["2024-01-01"], "M8[s]")}) as t:
-        for kind in ("sum", "mean", "std", "var"):
+        for kind in ("sum", "std", "var"):
             with pytest.raises(TypeError, match=f"{kind}: 'when' has times"):
                 getattr(t, kind)("when")
         assert t.max("when") == np.datetime64("2024-01-01")

@@ -1,7 +1,7 @@
 """Numbers that say something of a column in many rows: sums, means, extremes, variances.
 
 In: a plan, and a column or an expression of columns. Out: a NumPy scalar of the dtype that NumPy's function
-gives; for columns whose values have axes an array of these.
+gives; for columns whose values have axes an array of these. NumPy has no mean of dates: it is a date.
 The engine folds them, block by block on all threads, without an array of them; sums of spans of time and of
 the widest floats are NumPy's, in memory. Nulls are left out; NaN is a number, as in NumPy. The least and the
 greatest of all rows may be known to an index.
@@ -83,15 +83,19 @@ class _Rows(NamedTuple):
             return _by_engine(all_of([self.condition, there]), node, name, span, ddof)
         if column is not None and column.text_kind and name not in ("min", "max"):
             raise TypeError(f"{name}: {column.name!r} is text")
-        if column is not None and node is None and column.dtype.kind == "M" and name not in ("min", "max"):
-            raise TypeError(f"{name}: {column.name!r} has times, of which there are min and max")
         dtype = column.dtype if node is None and column is not None else cast("Any", node).dtype
-        if name not in ("min", "max") or (dtype.kind in "fc" and not is_by_place):
+        is_date = dtype.kind == "M"
+        if is_date and column is not None and name not in ("min", "max", "mean"):
+            raise TypeError(f"{name}: {column.name!r} has times, of which there are min, max and mean")
+        if not is_date and (name not in ("min", "max") or (dtype.kind in "fc" and not is_by_place)):
             return self._by_numpy(column, node)
         one = asked(Wanted(name, column, node, name), Masks())
         _, found = _core.group_by(self.condition, span, [], one.asks)
         values = one.values(found)
         if not len(values) or (isinstance(values, np.ma.MaskedArray) and cast("Any", values).mask.all()):
+            if name == "mean":
+                warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=5)
+                return np.full(1, "NaT", dtype)[0]
             raise _no_values(name)
         return values.tolist()[0] if dtype.kind in "SUT" else values[0]
 

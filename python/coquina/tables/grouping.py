@@ -77,7 +77,7 @@ class Groups:
         named: by the name in the result the same as `(column, aggregate)`, or "count" for rows.
 
         Columns may be expressions of columns, as text. Nulls do not count. Variances are those of NumPy,
-        with the count as divisor.
+        with the count as divisor; times have none, and their means are times.
         """
         wanted = [self._wanted(f"{column}_{kind}", column, kind) for column, kind in _pairs(spec)]
         for name, one in named.items():

@@ -173,14 +173,7 @@ def _of_numbers(kind: str, node: Node, mask: Any) -> Asked:
     dtype = node.dtype.newbyteorder("=")
     final = result_dtype(kind, dtype)
     if dtype.kind in "mM":
-        column: QueryColumn = ("", "times", dtype.name, [engine.lower(node)], mask, None)
-        if kind not in ("min", "max", "first", "last", "nunique"):
-            column = ("", "numbers", "int64", column[3], mask, None)
-        asks: list[Ask] = [(kind, "numbers", column)]
-        if kind == "sum":
-            nats = engine.lower(call(FUNCTIONS["isnat"], node))
-            asks.append(("any", "numbers", ("", "numbers", "bool", [nats], mask, None)))
-        return Asked(asks, partial(_times if kind == "sum" else _numbers, final))
+        return _of_times(kind, node, mask, final)
     read = np.dtype(np.float32) if dtype == np.float16 else dtype
     if dtype.kind == "c" or engine.type_name(read) is None:
         # Means and variances are of that precision too.
@@ -191,6 +184,20 @@ def _of_numbers(kind: str, node: Node, mask: Any) -> Asked:
     return Asked([(kind, "numbers", column)], partial(_numbers, final))
 
 
+def _of_times(kind: str, node: Node, mask: Any, final: np.dtype[Any]) -> Asked:
+    """Return what to ask for times. The engine computes with their counts, where NaT is one as others."""
+    source = [engine.lower(node)]
+    if kind in ("min", "max", "first", "last", "nunique"):
+        times: QueryColumn = ("", "times", node.dtype.name, source, mask, None)
+        return Asked([(kind, "numbers", times)], partial(_numbers, final))
+    asks: list[Ask] = [(kind, "numbers", ("", "numbers", "int64", source, mask, None))]
+    if kind in ("any", "all"):
+        return Asked(asks, partial(_numbers, final))
+    nats = engine.lower(call(FUNCTIONS["isnat"], node))
+    asks.append(("any", "numbers", ("", "numbers", "bool", [nats], mask, None)))
+    return Asked(asks, partial(_times, final))
+
+
 def result_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype that NumPy's function gives for items. Raises TypeError where there is none."""
     fixed: Any = {"count": np.int64, "nunique": np.int64, "any": np.bool_, "all": np.bool_}.get(kind)
@@ -198,8 +205,12 @@ def result_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(fixed)
     if kind in ("min", "max", "first", "last"):
         return dtype
-    counted = np.dtype(np.int64) if dtype.kind in "mM" and kind != "sum" else dtype
-    return np.asarray(getattr(np, kind)(np.ones(1, counted))).dtype
+    if dtype.kind in "mM" and kind == "mean":
+        return dtype  # NumPy has a mean of spans of time, and none of dates.
+    try:
+        return np.asarray(getattr(np, kind)(np.ones(1, dtype))).dtype
+    except TypeError as error:
+        raise TypeError(f"{kind}: there is none of {dtype}; there are min, max and mean") from error
 
 
 def _numbers(final: np.dtype[Any], found: list[Found]) -> Any:
@@ -210,8 +221,9 @@ def _numbers(final: np.dtype[Any], found: list[Found]) -> Any:
 
 
 def _times(final: np.dtype[Any], found: list[Found]) -> Any:
-    (_, items, mask), (_, is_nat, _) = found
-    values = items.view(np.int64).view(final)
+    (name, items, mask), (_, is_nat, _) = found
+    with np.errstate(invalid="ignore"):  # of groups without values
+        values = items.view(name).astype(np.int64).view(final)
     values[is_nat.view(np.bool_)] = "NaT"
     return masked(values, mask)
 

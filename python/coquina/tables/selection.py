@@ -185,7 +185,8 @@ class Queries:
     def mean(self, column: Any) -> Any:
         """Return the mean of a column.
 
-        column: a name, or an expression of columns. Nulls are skipped, NaN is not.
+        column: a name, or an expression of columns. Nulls are skipped, NaN is not. The mean of times is a
+            time of their unit, computed in double precision and rounded toward zero; NaT if one of them is.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
