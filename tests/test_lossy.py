@@ -374,6 +374,24 @@ def test_predicted_fields_are_smaller_than_rounded_ones_and_hold_the_bound():
         assert a.info.cbytes < cq.asarray(x, lossy={"max_error": bound}, **given).info.cbytes
 
 
+def test_what_repeats_is_rounded_where_that_is_smaller_than_its_prediction():
+    """Seldom values, the same ones in every 16 rows: predictions from neighbours do not see that."""
+    rows = np.zeros((16, 256), "f4")
+    rng = np.random.default_rng(5)
+    rows.flat[rng.choice(rows.size, rows.size // 100, replace=False)] = rng.normal(size=rows.size // 100)
+    x = np.tile(rows, (32, 1))
+    given = {"chunks": x.shape, "blocks": x.shape}
+    a = cq.asarray(x, lossy={"max_error": 1e-3, "method": "predict"}, **given)
+    check({"max_error": 1e-3}, x, a[...], zeros_stay=True)
+    assert (a.lossy.chunks["round"], a.lossy.chunks["predict"]) == (1, 0)
+    assert a.info.cbytes == cq.asarray(x, lossy={"max_error": 1e-3, "method": "round"}, **given).info.cbytes
+    before = a[...]
+    a[3, 5:90] = 7.5
+    same(a[:3], before[:3])
+    same(a[4:], before[4:])
+    check({"max_error": 1e-3}, np.full(85, 7.5, "f4"), a[3, 5:90], zeros_stay=True)
+
+
 def test_predicted_chunks_keep_nan_infinities_and_what_is_not_written():
     x = smooth("<f8", (60, 70))
     x[::7, ::3], x[3, :20], x[5, 5:9], x[6, 4:50] = np.nan, np.inf, -0.0, -1e34

@@ -18,6 +18,9 @@ use crate::base::error::{Error, Result};
 use crate::chunk::Params;
 use crate::filter::{self, Pipeline, Slot};
 
+/// Chunks that become so many times smaller by prediction are also rounded.
+const REPEATED: usize = 16;
+
 /// A chunk under its contract.
 pub(crate) struct Encoded {
     /// The stored bytes.
@@ -88,14 +91,23 @@ impl Work<'_> {
             let Some(trial) = self.tried(&hint)? else { continue };
             let is_finer =
                 matches!(trial.how, Some(How::Zfp(..))) && hint.how.is_some_and(|how| trial.how != Some(how));
+            let is_final = !is_finer || self.contract.method().is_some();
+            let is_final = is_final && !self.may_be_rounded(hint.method, &trial);
             if best.as_ref().is_none_or(|old| self.is_better(&trial, old)) {
                 best = Some(trial);
             }
-            if !is_finer || self.contract.method().is_some() {
+            if is_final {
                 break;
             }
         }
         Ok(best)
+    }
+
+    /// Whether a chunk that was predicted may be smaller if it is rounded: its items repeat, which predictions do not see.
+    fn may_be_rounded(&self, method: LossyMethod, trial: &Trial) -> bool {
+        let is_short = trial.bytes.len() < self.given.plain.len() / REPEATED;
+        // Rounding would lose something more of what was predicted before.
+        method == LossyMethod::Predict && self.given.before.is_none() && is_short
     }
 
     /// What comes of each of these means; the best first, unless the user wants them in this order.
