@@ -109,3 +109,12 @@ def test_a_row_with_nulls_is_assigned_and_appended(tmp_path: Any, path: str) -> 
         assert [one.tolist() for one in t[3:]] == [rows[1], rows[2], rows[1]]
         with cq.create_table(tmp_path / f"copy {path}", [t[1], t[2]]) as copied:
             assert [one.tolist() for one in copied] == [rows[1], rows[2]]
+
+
+def test_what_stands_behind_a_mask_of_dates_is_of_no_account(tmp_path):
+    """It was compared with the NaT that is stored for it: "does not fit its unit"."""
+    when = np.ma.array(["2024-01-05", "2024-01-09", "2024-01-07"], "M8[D]", mask=[0, 1, 0])
+    with cq.create_table(tmp_path / "t.h5", {"when": when}) as table:
+        assert np.isnat(table["when"][:]).tolist() == [False, True, False]
+        with pytest.raises(ValueError, match="does not fit its unit"):
+            table.append({"when": np.array(["2024-01-05T01"], "M8[h]")})
