@@ -48,6 +48,7 @@ COLD = Effort(0.4, 3, 7)
 CODECS = {"lz4": 16_000_000, "blosclz": 16_000_000, "zstd": 16_000_000, "zlib": 4_000_000}
 CHUNK = 1 << 20  # bytes
 PIECE = 1024  # items that are appended at once
+FILL_MIN = 1e15  # from here on values stand for what is missing
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ def append_cells(field: Field, threads: int, folder: Path) -> Iterator[Cell]:
 
 def bound_cells(run: Run, field: Field) -> Iterator[Cell]:
     """Size, and times both ways, beside each library that holds the same bound."""
-    values = field.x[np.isfinite(field.x) & (np.abs(field.x) < 1e30)]
+    values = field.x[np.isfinite(field.x) & (np.abs(field.x) < FILL_MIN)]
     exponent = math.floor(math.log10(float(values.std(dtype=np.float64)) / 100))
     x = np.ascontiguousarray(field.x[: max(1, len(field.x) // 4)])
     if not np.isfinite(x).all():
