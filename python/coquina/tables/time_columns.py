@@ -101,7 +101,9 @@ class DatetimeColumn(OnePart):
         times = cast_values(values, self.dtype, self.shape, self.described())
         given: Any = values.data if is_masked(values) else np.asarray(values)
         if given.dtype.kind == self.dtype.kind and given.shape == times.shape:
-            wrong = (times.astype(given.dtype) != given) & ~np.isnat(given) & ~np.ma.getmaskarray(values)
+            wrong = (times.astype(given.dtype) != given) & ~np.isnat(given)
+            if is_masked(values):
+                wrong &= ~np.ma.getmaskarray(values)
             if wrong.any():
                 raise ValueError(f"{self.described()}: {given[wrong].flat[0]} does not fit its unit")
         return [times.view(_INT64)]
