@@ -87,9 +87,8 @@ class Cell:
 
 def measured(plan: Plan, case: Case, calls: Mapping[str, Call], before: Call | None = None) -> Cell:
     """Times all calls in turns; a ratio is the median of those of the rounds. before: runs ahead of each."""
-    return Cell(
-        case, *harness.compared(harness.take_turns(calls, plan.effort, before, alike=False), case.ours)
-    )
+    seconds = harness.take_turns(calls, plan.effort, before, alike=False)
+    return Cell(case, *harness.compared(seconds, case.ours))
 
 
 def readings(
