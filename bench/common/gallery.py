@@ -48,7 +48,8 @@ still be in its host's memory.
 ## Where coquina is slower
 
 - Single codecs: BloscLZ and Zlib, down to 0.3x of python-blosc2, on artificial data and one of eight fields.
-- Whole arrays of cold files, by one thread: down to 0.9x of python-blosc2 and 0.8x of Zarr.
+- Whole arrays of cold files, by one thread: down to 0.9x of python-blosc2. Of one warm file, by Zstd: 0.9x of
+  Zarr.
 - Boxes of cached blocks of Blosc2 files: down to 0.7x of h5py.
 - Compression of buffers of 1 to 16 KB: down to 0.5x of python-blosc2's call without a context.
 - Appends of 4 KiB to HDF5 datasets by one thread: 0.8x of h5py, whose flush does not survive a kill.
