@@ -25,6 +25,8 @@ const WRITES: usize = 64;
 /// The length in a token that says that more bytes of length follow.
 const MORE: usize = 15;
 const LENGTH_MIN: usize = 4;
+/// Bytes that stores of so far back are no longer on their way to memory: a load that spans two of them need not wait.
+const FAR: usize = 4096;
 /// No match reaches the last bytes of a block.
 const LAST_LITERALS: usize = 5;
 
@@ -154,10 +156,15 @@ fn long_match(dst: &mut [u8], written: usize, distance: usize, length: usize) ->
     let whole = end.min(dst.len() - 2 * REGISTER + 1);
     let mut at = written + MATCH_MAX;
     if distance >= REGISTER {
+        // What repeats at a distance repeats at twice of it too, and from there it need not be waited for.
+        let (from, mut back) = (written - distance, distance);
         while at < whole {
+            if back < FAR && at - from >= 2 * back {
+                back *= 2;
+            }
             for at in [at, at + REGISTER] {
-                // SAFETY: 32 bytes are left from `at` on at least, and `distance` is at most `written`.
-                let bytes = unsafe { load16_unchecked(dst, at - distance) };
+                // SAFETY: 32 bytes are left from `at` on at least, and `back` is at most `at - from`.
+                let bytes = unsafe { load16_unchecked(dst, at - back) };
                 // SAFETY: the same.
                 unsafe { store16_unchecked(dst, at, bytes) };
             }
