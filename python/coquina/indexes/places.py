@@ -125,11 +125,17 @@ class IndexPlace:
             dtype = found.dtype
             return found, str(dtype), dtype.kind == "u" and dtype == dtype.newbyteorder("<")
 
-    def write(self, arrays: Sequence[tuple[str, str, Any, int, int]]) -> _Writer:
-        """Make arrays, each of a path, the name of a dtype, a codec, a level, and the items of a chunk."""
+    def write(self, arrays: Sequence[tuple[str, str, Any, int, int, bool]]) -> _Writer:
+        """Make arrays, each of a path, the name of a dtype, a codec, a level, and the items of a chunk.
+
+        The last part of each says whether items rise by little.
+        """
         made: list[Array] = []
-        for path, dtype, codec, level, chunk in arrays:
-            storage = Storage(codec, level, "shuffle", chunks=(chunk,), blocks=(chunk,), fletcher32=True)
+        for path, dtype, codec, level, chunk, rises in arrays:
+            filters = ["shuffle", "bytedelta"] if rises else "shuffle"
+            # In HDF5 chunks with two filters are whole chunks of Blosc2, which have checksums of their own.
+            checked = not rises
+            storage = Storage(codec, level, filters, chunks=(chunk,), blocks=(chunk,), fletcher32=checked)
             made.append(self.place.create(path, _LISTS.get(dtype, dtype), storage, zoned=False))
         return _Writer(made, self.place.appender(made))
 

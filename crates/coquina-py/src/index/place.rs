@@ -44,8 +44,9 @@ fn numpy_of(py: Python<'_>, items: ArrayItems) -> Bound<'_, PyAny> {
 
 impl PythonPlace<'_, '_> {
     fn writer(&self, arrays: &[NewIndexArray]) -> PyResult<Bound<'_, PyAny>> {
-        let array =
-            |one: &NewIndexArray| (one.path.clone(), dtype_of(one.kind), one.codec, one.level, one.chunk);
+        let array = |one: &NewIndexArray| {
+            (one.path.clone(), dtype_of(one.kind), one.codec, one.level, one.chunk, one.rises)
+        };
         self.0.call_method1("write", (arrays.iter().map(array).collect::<Vec<_>>(),))
     }
 }

@@ -13,6 +13,7 @@ use crate::base::json::JsonObject;
 use crate::base::pool::Job;
 use crate::chunk::{Params, Special};
 use crate::codec;
+use crate::filter::{BYTEDELTA, Pipeline, SHUFFLE, Slot};
 use crate::index::store::{AppendItems, IndexPlace, ItemKind, NewIndexArray, PlacedArray};
 
 /// The attribute of an index is called this and its key.
@@ -33,7 +34,14 @@ fn dtype_of(kind: ItemKind) -> &'static str {
 }
 
 fn spec_of(array: &NewIndexArray) -> Result<ArraySpec> {
-    let params = Params { codec: codec::by_name(array.codec)?, level: array.level, ..Params::default() };
+    let typesize = array.kind.bytes();
+    let mut params =
+        Params { codec: codec::by_name(array.codec)?, level: array.level, typesize, ..Params::default() };
+    if array.rises {
+        let planes = u8::try_from(typesize).unwrap_or(1);
+        let slots = [Slot { id: SHUFFLE, meta: 0 }, Slot { id: BYTEDELTA, meta: planes }];
+        params.pipeline = Pipeline::new(&slots)?;
+    }
     Ok(ArraySpec {
         shape: vec![0],
         chunks: Some(vec![array.chunk]),
@@ -41,7 +49,7 @@ fn spec_of(array: &NewIndexArray) -> Result<ArraySpec> {
         access: Access::Any,
         dtype: dtype_of(array.kind).to_owned(),
         fill: Fill::Special(Special::Zeros),
-        params: Params { typesize: array.kind.bytes(), ..params },
+        params,
         checksums: true,
         statistics: true,
         tuning: None,

@@ -55,6 +55,8 @@ pub struct NewIndexArray {
     pub level: u8,
     /// Items of a chunk, which is one block.
     pub chunk: u64,
+    /// Whether items rise by little: differences of their bytes are smaller than the bytes.
+    pub rises: bool,
 }
 
 /// An array that is there.

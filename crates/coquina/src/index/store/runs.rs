@@ -206,7 +206,7 @@ impl NewRun<'_> {
         let rows = self.ranges.iter().map(|range| range.end - range.start).sum();
         let array = |name: &str, kind, codec, level, chunk| {
             let path = format!("{}/runs/{}/{name}", self.key, self.number);
-            NewIndexArray { path, kind, codec, level, chunk }
+            NewIndexArray { path, kind, codec, level, chunk, rises: name == "offsets" }
         };
         let entries = [
             array("offsets", ItemKind::U16, self.codec, ENTRIES_LEVEL, ENTRIES),

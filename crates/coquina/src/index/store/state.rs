@@ -341,7 +341,7 @@ impl IndexState {
         }
         let number = self.number(place)?;
         let path = format!("{}/{group}/{number}", self.key);
-        let array = NewIndexArray { path, kind, codec: "zstd", level: LIST_LEVEL, chunk: LIST };
+        let array = NewIndexArray { path, kind, codec: "zstd", level: LIST_LEVEL, chunk: LIST, rises: false };
         let mut items = Some(items);
         place.write(&[array], &mut |append: &mut AppendItems<'_>| {
             append(items.take().map(ArrayItems::Bytes).into_iter().collect())
