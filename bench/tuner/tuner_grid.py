@@ -117,8 +117,8 @@ def stored_chunks(array: cq.Array) -> list[bytes]:
 
 def measure(chunk: Chunk) -> None:
     """Fills in the cost of every way."""
-    for way in tuner_ways.ways(chunk.case.x.dtype):
-        chunk.costs[way] = tuner_ways.cost(way, chunk.plain, chunk.typesize, chunk.block_bytes)
+    ways = tuner_ways.ways(chunk.case.x.dtype)
+    chunk.costs.update(tuner_ways.costs(ways, chunk.plain, chunk.typesize, chunk.block_bytes))
 
 
 def stored(chunk: Chunk) -> Mapping[str, object]:
