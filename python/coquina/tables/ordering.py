@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina._core import text_ranks
+from coquina._core import order_of, text_ranks
 from coquina.expressions import engine
 from coquina.tables.reading import joined
 from coquina.tables.scanning import all_of, scan, windows
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _FIRST_ROWS = 1 << 16
 #: Of fewer texts NumPy finds the order as quickly.
 _RANKED_TEXTS = 1 << 10
+#: The same of numbers, and the types of those that the engine orders. Single bytes NumPy counts.
+_ORDERED_NUMBERS = 1 << 14
+_NUMBERS = ("int32", "int64", "uint32", "uint64", "float32", "float64")
 
 
 def ordered_rows(plan: Plan) -> Integers:
@@ -115,10 +118,11 @@ def _candidates(key: Any, is_descending: bool, count: int) -> npt.NDArray[np.int
 
 def argsort(columns: Sequence[Column], keys: Sequence[Any], flags: Sequence[bool]) -> npt.NDArray[np.intp]:
     """Return the places of the rows in the order of keys, values of columns; the first weighs most."""
-    order = np.arange(len(keys[0]), dtype=np.intp)
+    order: Any = None
     for column, key, is_descending in zip(reversed(columns), reversed(keys), reversed(flags), strict=True):
         values, missing = split_missing(_ranked(column, key))
-        order = order[_stable(values[order], is_descending)]
+        places = _stable(values if order is None else values[order], is_descending)
+        order = places if order is None else order[places]
         if missing is not None:
             order = order[np.argsort(missing[order], kind="stable")]
     return order
@@ -176,9 +180,17 @@ def _ranks_of(texts: Any) -> Any:
 
 def _stable(values: Any, is_descending: bool) -> npt.NDArray[np.intp]:
     if not is_descending:
-        return np.argsort(values, kind="stable")
+        return _ascending(values)
     # Backwards, so that rows that are equal come out in their order.
-    return (len(values) - 1 - np.argsort(values[::-1], kind="stable"))[::-1]
+    return (len(values) - 1 - _ascending(values[::-1]))[::-1]
+
+
+def _ascending(values: Any) -> npt.NDArray[np.intp]:
+    """Return the places of values that are all there, as `np.argsort` does that is stable."""
+    if len(values) < _ORDERED_NUMBERS or values.dtype.name not in _NUMBERS:
+        return np.argsort(values, kind="stable")
+    numbers = np.require(values, values.dtype.newbyteorder("="), ("C_CONTIGUOUS", "ALIGNED"))
+    return order_of(numbers, numbers.dtype.name, numbers.itemsize)
 
 
 def split_missing(key: Any) -> tuple[Any, Any]:

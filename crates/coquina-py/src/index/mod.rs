@@ -4,6 +4,7 @@ mod choice;
 mod current;
 mod key_ranges;
 mod metadata;
+mod order;
 mod place;
 mod progress;
 mod pytables_search;
@@ -31,6 +32,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<current::CurrentIndex>()?;
     module.add_class::<pytables_search::PyTablesSearch>()?;
     module.add_class::<pytables_sort::PyTablesSort>()?;
+    module.add_function(wrap_pyfunction!(order::order_of, module)?)?;
     module.add_function(wrap_pyfunction!(row_keys::row_keys, module)?)?;
     module.add_function(wrap_pyfunction!(pytables_search::pytables_sizes, module)?)?;
     module.add_class::<run::IndexRun>()

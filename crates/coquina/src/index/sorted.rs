@@ -73,6 +73,18 @@ impl Part {
         self.at = 0;
     }
 
+    /// The rows of pairs from a place on, of those that are left.
+    pub(super) fn fill_rows(&self, start: usize, rows: &mut [i64]) {
+        fn fill<P: Pair>(pairs: &[P], origin: &Origin, rows: &mut [i64]) {
+            pairs.iter().zip(rows).for_each(|(pair, row)| *row = pair.row(origin).cast_signed());
+        }
+        let range = self.at + start..self.at + start + rows.len();
+        match &self.pairs {
+            Pairs::Narrow(pairs) => fill(&pairs[range], &self.origin, rows),
+            Pairs::Wide(pairs) => fill(&pairs[range], &self.origin, rows),
+        }
+    }
+
     /// The keys and rows of some pairs, of those that are left.
     pub(super) fn fill(&self, range: Range<usize>, keys: &mut [u64], rows: &mut [u64]) {
         fn fill<P: Pair>(pairs: &[P], origin: &Origin, keys: &mut [u64], rows: &mut [u64]) {
