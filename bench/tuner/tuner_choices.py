@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import coquina as cq
-from bench.tuner import tuner_grid
+from bench.tuner import tuner_grid, tuner_table
 from bench.tuner.tuner_corpus import Case
 from bench.tuner.tuner_grid import Chunk
 from bench.tuner.tuner_ways import STORED, Filters, Way
@@ -64,7 +64,8 @@ def way_of(chunk: Chunk, stored: bytes) -> Way | None:
     same = [way for way in levels if chunk.costs[way].cbytes == cbytes]
     if not same:
         raise ValueError(f"{codec} {filters}, {cbytes} bytes: no way of the grid")
-    return same[0]  # of levels that make the same bytes, the one that is tried first
+    # Of levels that make the same bytes, the first that the tuner may choose.
+    return min(same, key=lambda way: way.level not in tuner_table.WAYS[way.codec])
 
 
 def choices(chunks: Sequence[Chunk], goal: float, mode: str) -> list[Choice]:
