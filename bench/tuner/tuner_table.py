@@ -3,7 +3,7 @@
 In: the file of `tuner_times.py`. Out: `times.tsv` of the engine: for each codec, level and shape of streams
 the least part of the size of a probe that it was seen to reach, and the logarithms (base 2) of nanoseconds
 per byte of writing and of reading as sums of what the engine's `times.rs` calls terms: of its own fraction,
-those of the probes, LZ4 and Zstd at level 1, and the sequences of LZ4: its own, or of the probe for others.
+of its own work, that of its probe if it has none, and of the sequences of LZ4 at level 1.
 
     python -m bench.tuner.tuner_times --out times.jsonl
     python -m bench.tuner.tuner_table times.jsonl crates/coquina/src/policy/tuned/times.tsv
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,12 @@ def shape_of(row: Measured) -> str:
     return "planes" if "shuffle" in names and row["typesize"] > 1 else "plain"
 
 
-def terms(own: float, lz4: float, zstd: float, sequences: float, raw: float) -> list[float]:
+def terms(fraction: float, work: Sequence[float], matches: float) -> list[float]:
     """What the logarithms are sums of; the engine has the same in `times.rs`."""
-    roots = own**0.5, zstd**0.5, 3 * sequences**0.5
-    return [1, own, lz4, zstd, own * own, zstd * zstd, *roots, 10 * sequences, raw]
+    sequences, literals, coded, tables, raw = work
+    size = fraction, fraction**0.5, fraction * fraction
+    found = 3 * sequences**0.5, 10 * sequences, raw, coded**0.5, coded, literals
+    return [1, *size, *found, 3 * matches**0.5, 10 * matches, 1000 * tables]
 
 
 def fitted(points: Iterable[tuple[list[float], float]]) -> np.ndarray:
@@ -76,11 +78,10 @@ def table(rows: list[Measured]) -> list[str]:
         read: list[tuple[list[float], float]] = []
         for row in group:
             key = row["data"], str(row["filters"])
-            lz4, zstd = probes[*key, "lz4"], probes[*key, "zstd"]
-            counted = row if "sequences" in row else lz4
-            found = counted["sequences"], counted["raw"]
-            known = terms(row["fraction"], lz4["fraction"], zstd["fraction"], *found)
-            least.append(row["fraction"] / probes[*key, PROBE[codec]]["fraction"])
+            probe = probes[*key, PROBE[codec]]
+            work = row.get("work", probe["work"])
+            known = terms(row["fraction"], work, probes[*key, "lz4"]["work"][0])
+            least.append(row["fraction"] / probe["fraction"])
             write.append((known, np.log2(row["write_ns_per_byte"] + FLOOR_NS)))
             read.append((known, np.log2(row["read_ns_per_byte"] + FLOOR_NS)))
         numbers = [np.quantile(least, 0.05), np.median(least), *fitted(write), *fitted(read)]

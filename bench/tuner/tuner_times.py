@@ -1,10 +1,11 @@
 """How long does each way take that the tuner may choose: what the shipped table of times is made of?
 
-    python -m bench.tuner.tuner_times --out times.jsonl    four minutes
+    python -m bench.tuner.tuner_times --out times.jsonl    six minutes
 
 Some ninety generated buffers of 512 KiB, none of them in the corpus of tuner.py, in blocks of 64 KiB by every
-way, on one thread; the quickest of four. A line of JSON for each: {data, typesize, codec, level, filters,
-fraction, write_ns_per_byte, read_ns_per_byte}; fraction is compressed over plain bytes.
+way, on one thread; the quickest of six rounds. A line of JSON for each: {data, typesize, codec, level, filters,
+fraction, write_ns_per_byte, read_ns_per_byte, work}; fraction is compressed over plain bytes, work what the
+streams hold, where the engine can tell.
 """
 
 from __future__ import annotations
@@ -128,8 +129,8 @@ def measure(out: TextIO) -> None:
     for name, x in buffers():
         plain = np.ascontiguousarray(x).view(np.uint8)
         typesize = tuner_ways.typesize_of(x.dtype)
-        for way in tuner_ways.ways(x.dtype):
-            found = tuner_ways.cost(way, plain, typesize)
+        costs = tuner_ways.costs(tuner_ways.ways(x.dtype), plain, typesize)
+        for way, found in costs.items():
             line = {
                 "data": name,
                 "typesize": typesize,
@@ -140,9 +141,9 @@ def measure(out: TextIO) -> None:
                 "write_ns_per_byte": round(found.write / plain.nbytes * 1e9, 4),
                 "read_ns_per_byte": round(found.read / plain.nbytes * 1e9, 4),
             }
-            if way.codec in ("lz4", "lz4hc"):
-                found = _core.lz4_sequences(tuner_ways.encode(way, plain, typesize))
-                line["sequences"], line["raw"] = (round(number, 6) for number in found)
+            if way.codec in ("lz4", "lz4hc", "zstd") and way.level > 0:
+                counted = _core.coder_work(tuner_ways.encode(way, plain, typesize))
+                line["work"] = [round(number, 7) for number in counted]
             out.write(json.dumps(line) + "\n")
         out.flush()
         print(name, file=sys.stderr)

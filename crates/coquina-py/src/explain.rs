@@ -13,7 +13,7 @@ use crate::{options, watch};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(explain_tuning, module)?)?;
-    module.add_function(wrap_pyfunction!(lz4_sequences, module)?)?;
+    module.add_function(wrap_pyfunction!(coder_work, module)?)?;
     module.add_function(wrap_pyfunction!(codec_times, module)?)
 }
 
@@ -123,10 +123,11 @@ fn codec_times(py: Python<'_>) -> Result<String, Raised> {
     Ok(py.detach(tune::measured_text)?)
 }
 
-/// Sequences in a chunk of LZ4 streams, and bytes in streams that are not encoded, per byte of what it decodes to.
+/// What is in the streams of a chunk by LZ4, LZ4HC or Zstd, per byte of what it decodes to: sequences, literals as they are
+/// and behind a code, tables of codes, and bytes that are not encoded.
 #[pyfunction]
 #[pyo3(signature = (chunk, /))]
-fn lz4_sequences(chunk: &Bound<'_, PyAny>) -> Result<(f64, f64), Raised> {
-    let found = tune::Sequences::of(Input::of(chunk)?.bytes())?;
-    Ok((found.sequences, found.raw))
+fn coder_work(chunk: &Bound<'_, PyAny>) -> Result<[f64; 5], Raised> {
+    let tune::Work { sequences, literals, coded, tables, raw } = tune::Work::of(Input::of(chunk)?.bytes())?;
+    Ok([sequences, literals, coded, tables, raw])
 }

@@ -152,7 +152,12 @@ fn words() -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::times::{Model, Probe, Probes};
+    use super::super::trial::part_of;
+    use super::super::work::Work;
     use super::*;
+    use crate::base::pool::Job;
+    use crate::chunk;
 
     #[test]
     fn the_machine_of_the_table_has_factors_of_one() {
@@ -171,6 +176,45 @@ mod tests {
         for speed in compared(&slower, &reference) {
             assert_eq!(speed.times, Times { write: 2.0, read: 1.0 });
         }
+    }
+
+    #[test]
+    fn the_reference_is_of_the_machine_of_the_table() {
+        let model = Model::shipped();
+        let filters = ways::filters_for(&Params { typesize: ITEM_BYTES, ..Params::default() });
+        let blocks = [smooth(), steps(), words()];
+        let probe = |name, block: &[u8], filters| {
+            let way = Way { codec: crate::codec::by_name(name).unwrap(), level: 1, filters };
+            let params = Params { typesize: ITEM_BYTES, blocksize: Some(BLOCK_BYTES), ..Params::default() };
+            let encoded = chunk::encode(block, &way.params(&params), &Job::inline()).unwrap();
+            let fraction = part_of(&encoded, block.len(), params.generation);
+            Probe { fraction, work: Work::of(&encoded).unwrap() }
+        };
+        let probes: Vec<Probes> = blocks
+            .iter()
+            .zip(&filters)
+            .map(|(block, &filters)| Probes {
+                lz4: probe("lz4", block, filters),
+                zstd: probe("zstd", block, filters),
+            })
+            .collect();
+        let mut ratios = Vec::new();
+        for Speed { codec, level, times } in reference().unwrap() {
+            let codec = crate::codec::by_name(codec).unwrap();
+            let (mut write, mut read) = (0.0, 0.0);
+            for (probes, &filters) in probes.iter().zip(&filters) {
+                let way = Way { codec, level, filters };
+                let (_, usual) = model.fractions(&way, probes).unwrap();
+                let known = model.times(&way, usual, None, probes).unwrap();
+                write += known.write;
+                read += known.read;
+            }
+            ratios.extend([write / times.write, read / times.read]);
+        }
+        // Single ones are off by a factor; another machine is slower or faster as a whole.
+        ratios.sort_by(f64::total_cmp);
+        let median = ratios[ratios.len() / 2];
+        assert!((0.5..2.0).contains(&median), "{median}");
     }
 
     #[test]

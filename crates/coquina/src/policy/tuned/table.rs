@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 
 pub(super) const TABLE: &str = include_str!("times.tsv");
 /// What each polynomial is a sum of.
-pub(super) const TERMS: usize = 11;
+pub(super) const TERMS: usize = 13;
 
 /// A line of the table.
 pub(super) struct Row {

@@ -1,7 +1,7 @@
 //! How long ways take: a model that was fitted to measurements, the same on every machine.
 //!
-//! In: how small a way makes some blocks, how small LZ4 and Zstd at level 1 make them behind the same filters, and in how many
-//! sequences. Out: nanoseconds of a core per byte. `times.tsv` holds for each codec, level and kind of streams the least and the usual part
+//! In: how small a way makes some blocks, how much work it and LZ4 have with them behind the same filters, and how small LZ4 and
+//! Zstd at level 1 make them. Out: nanoseconds of a core per byte. `times.tsv` holds for each codec, level and kind of streams the least and the usual part
 //! of the probe's size that it was seen to reach, and two polynomials, whose values are logarithms; `bench/tuner/tuner_table.py` makes it.
 //! Measured on x86-64 with AVX2, a core of a server; other machines are slower or faster as a whole, which changes little.
 
@@ -9,55 +9,64 @@ use super::calibrate::{self, Factors};
 use super::goal::Goal;
 use super::math::exp2;
 use super::profile::Profile;
-use super::sequences::Sequences;
 use super::table::{Row, TERMS, rows};
 use super::ways::{Times, Way};
+use super::work::{LZ4_FORMAT, Work};
 use crate::base::error::{Error, Result};
 
 /// What was added to the times that the polynomials were fitted to.
 const FLOOR_NS: f64 = 0.02;
 /// Powers of two that the polynomials do not leave.
 const LOGARITHMS: (f64, f64) = (-6.0, 9.0);
-/// A copy, per byte.
-const COPY_NS: f64 = 0.02;
+/// The least that anything takes, per byte.
+const LEAST_NS: f64 = 0.02;
+/// What items take that are stored as they are.
+const STORED: Times = Times { write: 0.06, read: 0.05 };
 
-/// How small the two probes make some blocks, as parts of their size, and what LZ4 finds in them; where LZ4HC has encoded
-/// them, what that finds.
+/// What the two probes make of some blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probes {
-    pub(super) lz4: f64,
-    pub(super) zstd: f64,
-    pub(super) found: Sequences,
+    pub(super) lz4: Probe,
+    pub(super) zstd: Probe,
+}
+
+/// What a probe makes of some blocks: a part of their size, and how much work that is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Probe {
+    pub(super) fraction: f64,
+    pub(super) work: Work,
 }
 
 impl Probes {
-    /// The part that the probe of a way comes to.
-    pub(super) fn of(&self, way: &Way) -> f64 {
-        if way.codec.format() <= LZ4_FORMAT { self.lz4 } else { self.zstd }
+    /// The probe whose streams are most like those of a way. BloscLZ, whose format is below that of LZ4, finds matches only too.
+    pub(super) fn of(&self, way: &Way) -> &Probe {
+        if way.codec.format() <= LZ4_FORMAT { &self.lz4 } else { &self.zstd }
     }
 
     /// What the polynomials are sums of. Roots have steep beginnings, as times have.
-    fn terms(&self, fraction: f64) -> [f64; TERMS] {
-        let Self { lz4, zstd, found: Sequences { sequences, raw } } = *self;
-        let squares = [fraction * fraction, zstd * zstd];
-        let roots = [fraction.sqrt(), zstd.sqrt(), 3.0 * sequences.sqrt()];
+    fn terms(&self, fraction: f64, work: &Work) -> [f64; TERMS] {
+        let Work { sequences, literals, coded, tables, raw } = *work;
+        let matches = self.lz4.work.sequences;
         [
             1.0,
             fraction,
-            lz4,
-            zstd,
-            squares[0],
-            squares[1],
-            roots[0],
-            roots[1],
-            roots[2],
+            fraction.sqrt(),
+            fraction * fraction,
+            3.0 * sequences.sqrt(),
             10.0 * sequences,
             raw,
+            coded.sqrt(),
+            coded,
+            literals,
+            3.0 * matches.sqrt(),
+            10.0 * matches,
+            1000.0 * tables,
         ]
     }
 }
 
 /// The model, perhaps with how much faster or slower this machine is, or with what was learnt from a user's files.
+#[derive(Clone, Copy)]
 pub(super) struct Model<'g> {
     factors: Option<&'static Factors>,
     profile: Option<&'g Profile>,
@@ -78,19 +87,25 @@ impl<'g> Model<'g> {
         Ok(Self { factors, profile: goal.profile() })
     }
 
-    /// How long a way takes that makes blocks as small as this.
+    /// How long a way takes that makes blocks as small as this with as much work; what its probe has, where that is not known.
     ///
     /// # Errors
     /// `Unsupported` for a way that the table does not have.
-    pub(super) fn times(&self, way: &Way, fraction: f64, probes: &Probes) -> Result<Times> {
+    pub(super) fn times(
+        &self,
+        way: &Way,
+        fraction: f64,
+        work: Option<&Work>,
+        probes: &Probes,
+    ) -> Result<Times> {
         if way.level == 0 {
-            return Ok(Times { write: COPY_NS, read: COPY_NS });
+            return Ok(STORED);
         }
         let row = row(way)?;
-        let terms = probes.terms(fraction);
+        let terms = probes.terms(fraction, work.unwrap_or(&probes.of(way).work));
         let of = |numbers: &[f64; TERMS]| {
             let sum: f64 = numbers.iter().zip(terms).map(|(a, b)| a * b).sum();
-            (exp2(sum.clamp(LOGARITHMS.0, LOGARITHMS.1)) - FLOOR_NS).max(COPY_NS)
+            (exp2(sum.clamp(LOGARITHMS.0, LOGARITHMS.1)) - FLOOR_NS).max(LEAST_NS)
         };
         let times = Times { write: of(&row.write), read: of(&row.read) };
         let times = self.factors.map_or(times, |factors| factors.applied(way, times));
@@ -107,13 +122,10 @@ impl<'g> Model<'g> {
         let row = row(way)?;
         let learnt = self.profile.and_then(|profile| profile.of(way)).map(|known| (known.least, known.usual));
         let (least, usual) = learnt.unwrap_or((row.least, row.usual));
-        let probe = probes.of(way);
+        let probe = probes.of(way).fraction;
         Ok((least * probe, usual * probe))
     }
 }
-
-/// The stream format of LZ4 and LZ4HC; below it is that of BloscLZ, which finds matches only too.
-pub(super) const LZ4_FORMAT: u8 = 1;
 
 fn row(way: &Way) -> Result<&'static Row> {
     let (codec, streams) = (way.codec.name(), way.filters.streams.name());
@@ -136,9 +148,10 @@ mod tests {
                 for (codec, level) in codecs().unwrap() {
                     let way = Way { codec, level, filters };
                     for fraction in [0.0, 0.1, 0.5, 1.0] {
-                        let found = Sequences { sequences: fraction / 20.0, raw: 0.0 };
-                        let probes = Probes { lz4: fraction, zstd: fraction, found };
-                        let Times { write, read } = model.times(&way, fraction, &probes).unwrap();
+                        let work = Work { sequences: fraction / 20.0, ..Work::default() };
+                        let probe = Probe { fraction, work };
+                        let probes = Probes { lz4: probe, zstd: probe };
+                        let Times { write, read } = model.times(&way, fraction, None, &probes).unwrap();
                         assert!((0.01..600.0).contains(&write), "{} {level} {write}", codec.name());
                         assert!((0.01..600.0).contains(&read), "{} {level} {read}", codec.name());
                         let (least, usual) = model.fractions(&way, &probes).unwrap();
@@ -153,11 +166,14 @@ mod tests {
     fn zstd_gets_slower_with_its_level_and_lz4_is_faster() {
         let model = Model::shipped();
         let filters = filters_for(&Params { typesize: 4, ..Params::default() })[1];
-        let found = Sequences { sequences: 0.03, raw: 0.2 };
-        let probes = Probes { lz4: 0.6, zstd: 0.4, found };
+        let work = Work { sequences: 0.03, raw: 0.2, ..Work::default() };
+        let probes = Probes {
+            lz4: Probe { fraction: 0.6, work },
+            zstd: Probe { fraction: 0.4, work: Work { coded: 0.4, tables: 1e-4, ..work } },
+        };
         let write = |name, level, fraction| {
             let way = Way { codec: crate::codec::by_name(name).unwrap(), level, filters };
-            model.times(&way, fraction, &probes).unwrap().write
+            model.times(&way, fraction, None, &probes).unwrap().write
         };
         let written =
             [write("lz4", 1, 0.6), write("zstd", 1, 0.4), write("zstd", 5, 0.38), write("zstd", 9, 0.36)];

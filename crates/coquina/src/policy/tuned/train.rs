@@ -12,13 +12,13 @@ use super::goal::Goal;
 use super::math::{exp2, log2};
 use super::profile::{Correction, Profile};
 use super::sample::{Pieces, Sampled};
-use super::sequences::Sequences;
-use super::times::{LZ4_FORMAT, Model, Probes};
+use super::times::{Model, Probe, Probes};
 use super::timing::timed;
 use super::trial::{Trial, part_of};
 use super::tuner::Looks;
 use super::ways::{self, Filters, Times, Way};
-use crate::base::error::Result;
+use super::work::Work;
+use crate::base::error::{Error, Result};
 use crate::base::pool::Job;
 use crate::chunk::Params;
 
@@ -35,6 +35,7 @@ const TINY_PART: f64 = 0.004;
 struct Observed {
     way: Way,
     fraction: f64,
+    work: Option<Work>,
     probes: Probes,
     times: Times,
 }
@@ -155,15 +156,16 @@ impl Sample {
 fn learnt<'s>(samples: impl Iterator<Item = &'s Sample>) -> Result<Profile> {
     let shipped = Model::shipped();
     let mut found: BTreeMap<(&str, u8, &str), Learning> = BTreeMap::new();
-    let is_telling = |one: &&Observed| one.probes.lz4.min(one.probes.zstd) > TINY_PART;
+    let is_telling = |one: &&Observed| one.probes.lz4.fraction.min(one.probes.zstd.fraction) > TINY_PART;
     for one in samples.flat_map(|sample| &sample.observed).filter(is_telling) {
         let key = (one.way.codec.name(), one.way.level, one.way.filters.streams.name());
-        let (least, usual) = shipped.fractions(&one.way, &Probes { lz4: 1.0, zstd: 1.0, ..one.probes })?;
+        let whole = Probe { fraction: 1.0, work: Work::default() };
+        let (least, usual) = shipped.fractions(&one.way, &Probes { lz4: whole, zstd: whole })?;
         let learning = found.entry(key).or_insert(Learning { least, usual, ..Learning::default() });
-        let model = shipped.times(&one.way, one.fraction, &one.probes)?;
+        let model = shipped.times(&one.way, one.fraction, one.work.as_ref(), &one.probes)?;
         learning.write.push(log2(one.times.write / model.write));
         learning.read.push(log2(one.times.read / model.read));
-        learning.parts.push(one.fraction / one.probes.of(&one.way));
+        learning.parts.push(one.fraction / one.probes.of(&one.way).fraction);
     }
     // How much faster or slower the machine is as a whole.
     let all = |of: fn(&Learning) -> &Vec<f64>| {
@@ -230,14 +232,17 @@ fn observe_behind(filters: Filters, params: &Params, pieces: &Pieces, out: &mut 
     };
     let all =
         ways::codecs()?.into_iter().map(|(codec, level)| timed(codec, level)).collect::<Result<Vec<_>>>()?;
-    let probe = |name: &str| all.iter().find(|(way, ..)| (way.codec.name(), way.level) == (name, 1));
     let part = |encoded: &Vec<u8>| part_of(encoded, pieces.bytes.len(), params.generation);
-    let fraction = |name: &str| probe(name).map_or(1.0, |(_, encoded, _)| part(encoded));
-    let of_lz4 = probe("lz4").map(|(_, encoded, _)| Sequences::of(encoded)).transpose()?.unwrap_or_default();
+    let probe = |name: &str| -> Result<Probe> {
+        let found = all.iter().find(|(way, ..)| (way.codec.name(), way.level) == (name, 1));
+        let (_, encoded, _) = found.ok_or_else(|| Error::unsupported(format!("{name} at level 1")))?;
+        Ok(Probe { fraction: part(encoded), work: Work::of(encoded)? })
+    };
+    let probes = Probes { lz4: probe("lz4")?, zstd: probe("zstd")? };
     for (way, encoded, times) in &all {
-        let found = if way.codec.format() == LZ4_FORMAT { Sequences::of(encoded)? } else { of_lz4 };
-        let probes = Probes { lz4: fraction("lz4"), zstd: fraction("zstd"), found };
-        out.push(Observed { way: *way, fraction: part(encoded), probes, times: *times });
+        let is_known = Work::is_known(way.codec.format());
+        let work = if is_known { Some(Work::of(encoded)?) } else { None };
+        out.push(Observed { way: *way, fraction: part(encoded), work, probes, times: *times });
     }
     Ok(())
 }

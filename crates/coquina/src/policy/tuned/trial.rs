@@ -6,9 +6,9 @@
 
 use super::goal::{Goal, Wants};
 use super::sample::Pieces;
-use super::sequences::Sequences;
-use super::times::{LZ4_FORMAT, Model, Probes};
+use super::times::{Model, Probe, Probes};
 use super::ways::{self, Filters, Times, Way};
+use super::work::Work;
 use crate::base::error::Result;
 use crate::base::pool::Job;
 use crate::chunk::{self, Generation, Params};
@@ -87,10 +87,9 @@ impl Trial<'_> {
             }
             left -= 1;
             let encoded = self.encoded(&candidate.way)?;
-            let own = candidate.way.codec.format() == LZ4_FORMAT;
-            let found = if own { Sequences::of(&encoded)? } else { candidate.probes.found };
-            let probes = Probes { found, ..candidate.probes };
-            tried.push(self.judged(candidate.way, self.part(&encoded), &probes)?);
+            let is_known = Work::is_known(candidate.way.codec.format());
+            let work = if is_known { Some(Work::of(&encoded)?) } else { None };
+            tried.push(self.judged(candidate.way, self.part(&encoded), work.as_ref(), &candidate.probes)?);
         }
         self.sort(&mut tried);
         Ok(tried)
@@ -101,27 +100,22 @@ impl Trial<'_> {
         let all = ways::codecs()?;
         let all = || all.iter().map(|&(codec, level)| Way { codec, level, filters });
         let is_probe = |way: &Way| way.level == 1 && ["lz4", "zstd"].contains(&way.codec.name());
-        let mut probes = Probes { lz4: 1.0, zstd: 1.0, found: Sequences::default() };
+        let mut probes = Probes { lz4: Probe::default(), zstd: Probe::default() };
         for way in all().filter(is_probe) {
             let encoded = self.encoded(&way)?;
-            let fraction = self.part(&encoded);
-            if way.codec.name() == "lz4" {
-                probes = Probes { lz4: fraction, found: Sequences::of(&encoded)?, ..probes };
-            } else {
-                probes = Probes { zstd: fraction, ..probes };
-            }
+            let probe = Probe { fraction: self.part(&encoded), work: Work::of(&encoded)? };
+            *(if way.codec.name() == "lz4" { &mut probes.lz4 } else { &mut probes.zstd }) = probe;
         }
         for way in all().filter(is_probe) {
-            let fraction = if way.codec.name() == "lz4" { probes.lz4 } else { probes.zstd };
-            tried.push(self.judged(way, fraction, &probes)?);
+            tried.push(self.judged(way, probes.of(&way).fraction, None, &probes)?);
         }
         let sure = if self.goal.wants() == Wants::Read { SURE_READ } else { SURE };
         for way in all().filter(|way| !is_probe(way)) {
             let (least, usual) = self.model.fractions(&way, &probes)?;
-            let times = self.model.times(&way, least, &probes)?;
+            let times = self.model.times(&way, least, None, &probes)?;
             let least = if self.goal.is_size() { SURE_SIZE * least } else { least };
             let promise = self.goal.cost(sure * times.write, sure * times.read, least);
-            let guess = self.judged(way, usual, &probes)?.cost;
+            let guess = self.judged(way, usual, None, &probes)?.cost;
             candidates.push(Candidate { way, probes, promise, guess });
         }
         Ok(())
@@ -129,12 +123,12 @@ impl Trial<'_> {
 
     /// Items as they are.
     fn stored(&self) -> Result<Tried> {
-        let found = Sequences { sequences: 0.0, raw: 1.0 };
-        self.judged(ways::stored()?, 1.0, &Probes { lz4: 1.0, zstd: 1.0, found })
+        let probe = Probe { fraction: 1.0, work: Work { raw: 1.0, ..Work::default() } };
+        self.judged(ways::stored()?, 1.0, None, &Probes { lz4: probe, zstd: probe })
     }
 
-    fn judged(&self, way: Way, fraction: f64, probes: &Probes) -> Result<Tried> {
-        let times = self.model.times(&way, fraction, probes)?;
+    fn judged(&self, way: Way, fraction: f64, work: Option<&Work>, probes: &Probes) -> Result<Tried> {
+        let times = self.model.times(&way, fraction, work, probes)?;
         let cost = self.goal.cost(times.write, times.read, fraction);
         Ok(Tried { way, fraction, times, cost })
     }
