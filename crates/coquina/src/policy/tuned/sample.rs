@@ -8,6 +8,8 @@ use crate::chunk::BlockSource;
 const PIECE_BYTES_MAX: usize = 512 << 10;
 const TRIED_BYTES: usize = 256 << 10;
 const TRIED_BLOCKS_MAX: usize = 32;
+/// One of so many pieces is tried first.
+const PART: usize = 4;
 /// A look is at so many blocks, and at so many runs of bytes of each.
 const SEEN_BLOCKS: usize = 2;
 const SEEN_RUNS: usize = 2;
@@ -35,12 +37,6 @@ fn piece_bytes(block_bytes: usize, typesize: usize) -> usize {
 /// How many blocks are tried.
 fn tried_blocks(piece_bytes: usize) -> usize {
     (TRIED_BYTES / piece_bytes.max(1)).clamp(1, TRIED_BLOCKS_MAX)
-}
-
-/// Bytes of a chunk that are tried.
-pub(super) fn tried_bytes(sampled: &Sampled<'_>, typesize: usize) -> usize {
-    let piece_bytes = piece_bytes(sampled.block_bytes, typesize);
-    tried_blocks(piece_bytes).min(sampled.numbers.len()) * piece_bytes
 }
 
 /// `count` of the numbers: one of each of as many equal parts, at another place in each, as blocks at even distances may all
@@ -84,6 +80,22 @@ impl Pieces {
             Ok(piece.len())
         })?;
         Ok(Self { bytes, piece_bytes })
+    }
+
+    /// One of every `PART`, and the others; `None` of fewer.
+    pub(super) fn parted(&self) -> Option<(Self, Self)> {
+        let (mut first, mut others) = (Vec::new(), Vec::new());
+        let pieces: Vec<&[u8]> = self.bytes.chunks(self.piece_bytes).collect();
+        for group in pieces.chunks(PART) {
+            let place = group.len() / 2;
+            first.extend_from_slice(group[place]);
+            group[..place]
+                .iter()
+                .chain(&group[place + 1..])
+                .for_each(|piece| others.extend_from_slice(piece));
+        }
+        let part = |bytes| Self { bytes, piece_bytes: self.piece_bytes };
+        (pieces.len() >= PART).then(|| (part(first), part(others)))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: blocks and a goal. Out: every way that was tried with its size, its times and its cost. The probes, LZ4 and Zstd at level
 //! 1, are tried behind all filters. A further way is tried only as long as the least that it may cost is less than what the
-//! best so far does.
+//! best so far does. All of this on a few of the blocks at first; ways that come near the best are then tried on the others.
 
 use super::goal::{Goal, Wants};
 use super::sample::Pieces;
@@ -23,6 +23,11 @@ const SURE: f64 = 0.85;
 const SURE_READ: f64 = 0.6;
 /// The same of its size, where only that counts.
 const SURE_SIZE: f64 = 0.8;
+/// Ways that cost more than the best by this factor on the first blocks are not tried on the others; nor are more than so many.
+const NEAR: f64 = 1.15;
+const FINALISTS_MAX: usize = 5;
+/// First blocks that a way makes smaller than this, as a part of their size, say little of the others.
+const HARDLY: f64 = 0.1;
 /// Of sizes that differ by less than this the faster way is taken where only the size counts.
 const SAME_SIZE: f64 = 0.001;
 
@@ -34,6 +39,10 @@ pub(super) struct Tried {
     pub(super) fraction: f64,
     pub(super) times: Times,
     pub(super) cost: f64,
+    /// Bytes that it was tried on.
+    pub(super) bytes: usize,
+    work: Option<Work>,
+    probes: Probes,
 }
 
 /// Tries ways on blocks.
@@ -69,6 +78,44 @@ impl Trial<'_> {
     /// # Errors
     /// `Cancelled`; what encoding says.
     pub(super) fn run(&self) -> Result<Vec<Tried>> {
+        let parted = if self.goal.is_size() { None } else { self.pieces.parted() };
+        let Some((first, others)) = parted else { return self.search() };
+        let first = Trial { pieces: &first, ..*self };
+        let others = Trial { pieces: &others, ..*self };
+        let mut tried = first.search()?;
+        if tried.iter().any(|tried| tried.fraction < HARDLY) {
+            // Where some blocks have hardly anything in them others may be quite different; and trials take no time.
+            return self.search();
+        }
+        let (few, all) = (first.pieces.bytes.len(), self.pieces.bytes.len());
+        for _ in 0..FINALISTS_MAX {
+            let near = tried.iter().map(|tried| tried.cost).fold(f64::INFINITY, f64::min) * NEAR;
+            let next = tried.iter_mut().filter(|tried| tried.bytes == few && tried.cost < near);
+            let Some(next) = next.min_by(|a, b| a.cost.total_cmp(&b.cost)) else { break };
+            *next = Tried { bytes: all, ..others.again(next)? };
+        }
+        tried.sort_by(|a, b| (a.bytes < all).cmp(&(b.bytes < all)).then(a.cost.total_cmp(&b.cost)));
+        Ok(tried)
+    }
+
+    /// A way on more blocks: what it comes to on all of them.
+    fn again(&self, before: &Tried) -> Result<Tried> {
+        if before.way.level == 0 {
+            return Ok(*before);
+        }
+        let encoded = self.encoded(&before.way)?;
+        let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
+        let (few, more) = (count(before.bytes), count(self.pieces.bytes.len()));
+        let mean = |before: f64, here: f64| (before * few + here * more) / (few + more);
+        let work = match &before.work {
+            Some(work) => Some(work.with(&Work::of(&encoded)?, mean)),
+            None => None,
+        };
+        self.judged(before.way, mean(before.fraction, self.part(&encoded)), work, &before.probes)
+    }
+
+    /// All that was tried on the blocks.
+    fn search(&self) -> Result<Vec<Tried>> {
         let mut tried = vec![self.stored()?];
         let mut candidates = Vec::new();
         for filters in ways::filters_for(self.params) {
@@ -89,7 +136,7 @@ impl Trial<'_> {
             let encoded = self.encoded(&candidate.way)?;
             let is_known = Work::is_known(candidate.way.codec.format());
             let work = if is_known { Some(Work::of(&encoded)?) } else { None };
-            tried.push(self.judged(candidate.way, self.part(&encoded), work.as_ref(), &candidate.probes)?);
+            tried.push(self.judged(candidate.way, self.part(&encoded), work, &candidate.probes)?);
         }
         self.sort(&mut tried);
         Ok(tried)
@@ -107,7 +154,8 @@ impl Trial<'_> {
             *(if way.codec.name() == "lz4" { &mut probes.lz4 } else { &mut probes.zstd }) = probe;
         }
         for way in all().filter(is_probe) {
-            tried.push(self.judged(way, probes.of(&way).fraction, None, &probes)?);
+            let Probe { fraction, work } = *probes.of(&way);
+            tried.push(self.judged(way, fraction, Some(work), &probes)?);
         }
         let sure = if self.goal.wants() == Wants::Read { SURE_READ } else { SURE };
         for way in all().filter(|way| !is_probe(way)) {
@@ -127,10 +175,11 @@ impl Trial<'_> {
         self.judged(ways::stored()?, 1.0, None, &Probes { lz4: probe, zstd: probe })
     }
 
-    fn judged(&self, way: Way, fraction: f64, work: Option<&Work>, probes: &Probes) -> Result<Tried> {
-        let times = self.model.times(&way, fraction, work, probes)?;
+    fn judged(&self, way: Way, fraction: f64, work: Option<Work>, probes: &Probes) -> Result<Tried> {
+        let times = self.model.times(&way, fraction, work.as_ref(), probes)?;
         let cost = self.goal.cost(times.write, times.read, fraction);
-        Ok(Tried { way, fraction, times, cost })
+        let bytes = self.pieces.bytes.len();
+        Ok(Tried { way, fraction, times, cost, bytes, work, probes: *probes })
     }
 
     /// The blocks as a chunk.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::features::Features;
 use super::goal::Goal;
 use super::memory::{Memory, Recalled};
-use super::sample::{Pieces, Sampled, seen, tried_bytes, various};
+use super::sample::{Pieces, Sampled, seen, various};
 use super::times::Model;
 use super::trial::{Trial, Tried};
 use super::ways::{self, Way};
@@ -110,7 +110,7 @@ impl Tuner {
         let best = best(&tried)?;
         counters.tried += 1;
         counters.ways += tried.len() as u64;
-        let took = duration(&tried, sampled, params.typesize);
+        let took = duration(&tried, sampled);
         memory.remember(features.clone(), params.typesize, best, took);
         Ok(Choice { params: best.params(params), is_uniform: false })
     }
@@ -150,12 +150,12 @@ fn best(tried: &[Tried]) -> Result<Way> {
 }
 
 /// How many times as long a trial takes as to encode the chunk, by the times of the model.
-fn duration(tried: &[Tried], sampled: &Sampled<'_>, typesize: usize) -> f64 {
+fn duration(tried: &[Tried], sampled: &Sampled<'_>) -> f64 {
     let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
     let all = count(sampled.numbers.len() * sampled.block_bytes);
-    let trial: f64 = tried.iter().map(|tried| tried.times.write).sum::<f64>();
+    let trial: f64 = tried.iter().map(|tried| tried.times.write * count(tried.bytes)).sum();
     let best = tried.first().map_or(1.0, |best| best.times.write);
-    count(tried_bytes(sampled, typesize)) * trial / (all * best).max(1.0)
+    trial / (all * best).max(1.0)
 }
 
 /// What was tried on a chunk, the best first.
