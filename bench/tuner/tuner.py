@@ -7,10 +7,10 @@
 
 Real sets, ERA5-like fields, numbers, images, text, records, and arrays whose halves differ, in chunks of 1
 MiB and blocks of 64 KiB. For a chunk of each half, every way that the tuner may choose is timed on one
-thread, the quickest of six rounds: that is the grid. A way's score is the seconds of a core and of the storage
-for a byte (goal 0: storage of 2 GB/s, 0.5: 125 MB/s), its bytes alone at goal 1. Regret is what a choice's
-score has above the best of the grid, in parts of it. What codec="auto" took is read off the chunks that it
-wrote; all of them were read by python-blosc2.
+thread, the quickest of six rounds: that is the grid. A way's score is the seconds of a core and of the
+storage for a byte (goal 0: storage of 2 GB/s, 0.5: 125 MB/s), its bytes alone at goal 1. Regret is what a
+choice's score has above the best of the grid, in parts of it. What codec="auto" took is read off the chunks
+that it wrote; all of them were read by python-blosc2.
 
 Beside it: every way of the grid as a fixed default, and BTune (python-blosc2 4.0.0, blosc2-btune 1.2.1),
 which gets each chunk 40 times and keeps one way; it is scored by the same clock. Then: what choosing adds

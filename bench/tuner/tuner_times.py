@@ -2,10 +2,10 @@
 
     python -m bench.tuner.tuner_times --out times.jsonl    six minutes
 
-Some ninety generated buffers of 512 KiB, none of them in the corpus of tuner.py, in blocks of 64 KiB by every
-way, on one thread; the quickest of six rounds. A line of JSON for each: {data, typesize, codec, level, filters,
-fraction, write_ns_per_byte, read_ns_per_byte, work}; fraction is compressed over plain bytes, work what the
-streams hold, where the engine can tell.
+Some ninety generated buffers of 512 KiB, none of them in the corpus of tuner.py, in blocks of 64 KiB by
+every way, on one thread; the quickest of six rounds. A line of JSON for each: {data, typesize, codec, level,
+filters, fraction, write_ns_per_byte, read_ns_per_byte, work}; fraction is compressed over plain bytes, work
+what the streams hold, where the engine can tell.
 """
 
 from __future__ import annotations
