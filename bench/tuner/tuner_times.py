@@ -141,9 +141,9 @@ def measure(out: TextIO) -> None:
                 "write_ns_per_byte": round(found.write / plain.nbytes * 1e9, 4),
                 "read_ns_per_byte": round(found.read / plain.nbytes * 1e9, 4),
             }
-            if way.codec in ("lz4", "lz4hc", "zstd") and way.level > 0:
-                counted = _core.coder_work(tuner_ways.encode(way, plain, typesize))
-                line["work"] = [round(number, 7) for number in counted]
+            work = _core.coder_work(tuner_ways.encode(way, plain, typesize))
+            if work is not None and way.level > 0:
+                line["work"] = [round(number, 7) for number in work]
             out.write(json.dumps(line) + "\n")
         out.flush()
         print(name, file=sys.stderr)

@@ -124,10 +124,10 @@ fn codec_times(py: Python<'_>) -> Result<String, Raised> {
 }
 
 /// What is in the streams of a chunk by LZ4, LZ4HC or Zstd, per byte of what it decodes to: sequences, literals as they are
-/// and behind a code, tables of codes, and bytes that are not encoded.
+/// and behind a code, tables of codes, and bytes that are not encoded. None of other codecs.
 #[pyfunction]
 #[pyo3(signature = (chunk, /))]
-fn coder_work(chunk: &Bound<'_, PyAny>) -> Result<[f64; 5], Raised> {
-    let tune::Work { sequences, literals, coded, tables, raw } = tune::Work::of(Input::of(chunk)?.bytes())?;
-    Ok([sequences, literals, coded, tables, raw])
+fn coder_work(chunk: &Bound<'_, PyAny>) -> Result<Option<[f64; 5]>, Raised> {
+    let found = tune::Work::of(Input::of(chunk)?.bytes())?;
+    Ok(found.map(|work| [work.sequences, work.literals, work.coded, work.tables, work.raw]))
 }

@@ -188,7 +188,7 @@ mod tests {
             let params = Params { typesize: ITEM_BYTES, blocksize: Some(BLOCK_BYTES), ..Params::default() };
             let encoded = chunk::encode(block, &way.params(&params), &Job::inline()).unwrap();
             let fraction = part_of(&encoded, block.len(), params.generation);
-            Probe { fraction, work: Work::of(&encoded).unwrap() }
+            Probe { fraction, work: Work::of(&encoded).unwrap().unwrap() }
         };
         let probes: Vec<Probes> = blocks
             .iter()

@@ -145,6 +145,20 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_pieces_are_all_of_them_once() {
+        for (count, first) in [(4, &[2][..]), (5, &[2, 4]), (8, &[2, 6])] {
+            let pieces = Pieces { bytes: (0..count).flat_map(|n| [n, n]).collect(), piece_bytes: 2 };
+            let (some, others) = pieces.parted().unwrap();
+            let numbers = |pieces: &Pieces| pieces.bytes.chunks(2).map(|piece| piece[0]).collect::<Vec<_>>();
+            assert_eq!(numbers(&some), first);
+            let mut all = [numbers(&some), numbers(&others)].concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..count).collect::<Vec<_>>());
+        }
+        assert!(Pieces { bytes: vec![0; 6], piece_bytes: 2 }.parted().is_none());
+    }
+
+    #[test]
     fn blocks_are_spread_evenly_and_whole_where_they_are_small() {
         let numbers: Vec<usize> = (0..100).collect();
         assert_eq!(spread(&numbers, 4).collect::<Vec<_>>(), [4, 45, 60, 76]);

@@ -1,9 +1,10 @@
 //! How long ways take: a model that was fitted to measurements, the same on every machine.
 //!
-//! In: how small a way makes some blocks, how much work it and LZ4 have with them behind the same filters, and how small LZ4 and
-//! Zstd at level 1 make them. Out: nanoseconds of a core per byte. `times.tsv` holds for each codec, level and kind of streams the least and the usual part
-//! of the probe's size that it was seen to reach, and two polynomials, whose values are logarithms; `bench/tuner/tuner_table.py` makes it.
-//! Measured on x86-64 with AVX-512, a virtual core of 2.1 GHz; others are slower or faster as a whole, which changes little.
+//! In: how small a way makes some blocks, how much work it and LZ4 have with them behind the same filters, and how small
+//! LZ4 and Zstd at level 1 make them. Out: nanoseconds of a core per byte. `times.tsv` holds for each codec, level and kind
+//! of streams the least and the usual part of the probe's size that it was seen to reach, and two polynomials, whose values
+//! are logarithms; `bench/tuner/tuner_table.py` makes it. Measured on x86-64 with AVX-512, a virtual core of 2.1 GHz; others
+//! are slower or faster as a whole, which changes little.
 
 use super::calibrate::{self, Factors};
 use super::goal::Goal;

@@ -236,12 +236,11 @@ fn observe_behind(filters: Filters, params: &Params, pieces: &Pieces, out: &mut 
     let probe = |name: &str| -> Result<Probe> {
         let found = all.iter().find(|(way, ..)| (way.codec.name(), way.level) == (name, 1));
         let (_, encoded, _) = found.ok_or_else(|| Error::unsupported(format!("{name} at level 1")))?;
-        Ok(Probe { fraction: part(encoded), work: Work::of(encoded)? })
+        Ok(Probe { fraction: part(encoded), work: Work::of(encoded)?.unwrap_or_default() })
     };
     let probes = Probes { lz4: probe("lz4")?, zstd: probe("zstd")? };
     for (way, encoded, times) in &all {
-        let is_known = Work::is_known(way.codec.format());
-        let work = if is_known { Some(Work::of(encoded)?) } else { None };
+        let work = Work::of(encoded)?;
         out.push(Observed { way: *way, fraction: part(encoded), work, probes, times: *times });
     }
     Ok(())

@@ -107,10 +107,7 @@ impl Trial<'_> {
         let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
         let (few, more) = (count(before.bytes), count(self.pieces.bytes.len()));
         let mean = |before: f64, here: f64| (before * few + here * more) / (few + more);
-        let work = match &before.work {
-            Some(work) => Some(work.with(&Work::of(&encoded)?, mean)),
-            None => None,
-        };
+        let work = before.work.zip(Work::of(&encoded)?).map(|(work, more)| work.with(&more, mean));
         self.judged(before.way, mean(before.fraction, self.part(&encoded)), work, &before.probes)
     }
 
@@ -134,8 +131,7 @@ impl Trial<'_> {
             }
             left -= 1;
             let encoded = self.encoded(&candidate.way)?;
-            let is_known = Work::is_known(candidate.way.codec.format());
-            let work = if is_known { Some(Work::of(&encoded)?) } else { None };
+            let work = Work::of(&encoded)?;
             tried.push(self.judged(candidate.way, self.part(&encoded), work, &candidate.probes)?);
         }
         self.sort(&mut tried);
@@ -150,7 +146,8 @@ impl Trial<'_> {
         let mut probes = Probes { lz4: Probe::default(), zstd: Probe::default() };
         for way in all().filter(is_probe) {
             let encoded = self.encoded(&way)?;
-            let probe = Probe { fraction: self.part(&encoded), work: Work::of(&encoded)? };
+            let work = Work::of(&encoded)?.unwrap_or_default();
+            let probe = Probe { fraction: self.part(&encoded), work };
             *(if way.codec.name() == "lz4" { &mut probes.lz4 } else { &mut probes.zstd }) = probe;
         }
         for way in all().filter(is_probe) {
@@ -206,5 +203,39 @@ impl Trial<'_> {
         let same = tried.iter().take_while(|tried| tried.cost <= least).count();
         let time = |tried: &Tried| tried.times.write + tried.times.read;
         tried[..same].sort_by(|a, b| time(a).total_cmp(&time(b)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::testing::random;
+
+    #[test]
+    fn a_quarter_of_the_blocks_decides_which_ways_see_the_others() {
+        let mut next = random(4);
+        let mut noise = |mask: u64, bytes: usize| -> Vec<u8> {
+            let numbers = (0..bytes / 4).map(|_| u32::try_from(next(1 << 32) & mask).unwrap());
+            numbers.flat_map(u32::to_le_bytes).collect()
+        };
+        let params = Params { typesize: 4, blocksize: Some(1 << 14), ..Params::default() };
+        let tried = |bytes: Vec<u8>, tradeoff: f64| {
+            let goal = Goal::new(tradeoff, Wants::Both, None, false).unwrap();
+            let pieces = Pieces { bytes, piece_bytes: 1 << 14 };
+            let model = Model::new(&goal).unwrap();
+            Trial { goal: &goal, model, params: &params, pieces: &pieces, job: &Job::inline() }.run().unwrap()
+        };
+        let all = 8 << 14;
+        let found = tried(noise(0xf_ffff, all), 0.5);
+        assert_eq!(found[0].bytes, all);
+        let few = found.iter().filter(|tried| tried.bytes == all / 4).count();
+        assert!(few > 0 && found.len() - few <= FINALISTS_MAX, "{few} of {}", found.len());
+        // Where only size counts, where blocks have hardly anything in them, and where there are few of them: all.
+        let mut hardly = vec![0; all];
+        hardly[5 << 14..6 << 14].copy_from_slice(&noise(0xff, 1 << 14));
+        for (bytes, tradeoff) in [(noise(0xf_ffff, all), 1.0), (hardly, 0.5), (noise(0xff, 3 << 14), 0.5)] {
+            let len = bytes.len();
+            assert!(tried(bytes, tradeoff).iter().all(|tried| tried.bytes == len), "{len} {tradeoff}");
+        }
     }
 }
