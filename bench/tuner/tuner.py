@@ -1,8 +1,8 @@
 """How near to the best way does codec="auto" come, for every goal, beside fixed ways and BTune?
 
-    python -m bench.tuner.tuner                  71 arrays, every way of the grid; fifteen minutes
+    python -m bench.tuner.tuner                  71 arrays, every way of the grid; half an hour
     python -m bench.tuner.tuner --quick          some of the arrays and goals; a minute
-    python -m bench.tuner.tuner --full           BTune with every goal, longer turns; half an hour
+    python -m bench.tuner.tuner --full           BTune with every goal, longer turns; an hour
     python -m bench.tuner.tuner --grid FILE      the grid out of a file, as a run leaves it: tuner-grid.json
 
 Real sets, ERA5-like fields, numbers, images, text, records, and arrays whose halves differ, in chunks of 1
