@@ -66,8 +66,9 @@ still be in its host's memory.
 - The size of an int32 index: 0.9x of python-blosc2's.
 - Appends of millions of rows to a table with two indexes: 0.4x of a table without indexes in columns, 0.6x
   in rows.
-- What `codec="auto"` chooses: slower than BTune's choice, which tries each chunk 40 times, for 13 of 70 arrays at
-  the goal of speed and 11 to 13 at the balanced one. Writing with it: 0.6x to 0.9x of the same codecs without it."""
+- What `codec="auto"` chooses: slower than BTune's choice, which tries each chunk 40 times, for 13 of 70
+  arrays at the goal of speed and 11 to 13 at the balanced one. Writing with it: 0.6x to 0.9x of the same
+  codecs without it."""
 
 
 @dataclass(frozen=True)
