@@ -8,6 +8,7 @@
 //! machine, unless the goal is to be calibrated; a profile is as much an input as the goal.
 
 mod calibrate;
+mod counts;
 mod encode;
 mod features;
 mod goal;

@@ -5,8 +5,7 @@
 //! ones, and take very different times.
 //! Source: the LZ4 block format, `docs/formats/codecs.md`; RFC 8878 in `zstd_work`.
 
-use std::ops::AddAssign;
-
+use super::counts::Counts;
 use super::zstd_work;
 use crate::base::error::Result;
 use crate::base::limits::Limits;
@@ -25,26 +24,6 @@ pub struct Work {
     pub tables: f64,
     /// Bytes in streams, or blocks of Zstd, that are stored as they are.
     pub raw: f64,
-}
-
-/// The same of some streams, in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) sequences: usize,
-    pub(super) literals: usize,
-    pub(super) coded: usize,
-    pub(super) tables: usize,
-    pub(super) raw: usize,
-}
-
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.sequences += other.sequences;
-        self.literals += other.literals;
-        self.coded += other.coded;
-        self.tables += other.tables;
-        self.raw += other.raw;
-    }
 }
 
 /// The stream formats that are looked into; LZ4's is LZ4HC's too.

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 8878, sections 3.1.1.1 to 3.1.1.3.
 
-use super::work::Counts;
+use super::counts::Counts;
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const BLOCK_HEADER_BYTES: usize = 3;
