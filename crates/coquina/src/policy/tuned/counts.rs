@@ -21,3 +21,8 @@ impl AddAssign for Counts {
         self.raw += other.raw;
     }
 }
+
+/// So many bytes or things, to reckon with.
+pub(super) fn count(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}

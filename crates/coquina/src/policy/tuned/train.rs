@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use super::counts::count;
 use super::goal::Goal;
 use super::math::{exp2, log2};
 use super::profile::{Correction, Profile};
@@ -218,10 +219,6 @@ impl Learning {
             blocks: self.parts.len() as u64,
         }
     }
-}
-
-fn count(number: usize) -> f64 {
-    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 /// Times all ways behind some filters.

@@ -4,6 +4,7 @@
 //! 1, are tried behind all filters. A further way is tried only as long as the least that it may cost is less than what the
 //! best so far does. All of this on a few of the blocks at first; ways that come near the best are then tried on the others.
 
+use super::counts::count;
 use super::goal::{Goal, Wants};
 use super::sample::Pieces;
 use super::times::{Model, Probe, Probes};
@@ -56,7 +57,6 @@ pub(super) struct Trial<'t> {
 
 /// What an encoded chunk is of its plain bytes, without its header.
 pub(super) fn part_of(encoded: &[u8], plain_bytes: usize, generation: Generation) -> f64 {
-    let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
     let header =
         if generation == Generation::Blosc1 { chunk::HEADER_BYTES_BLOSC1 } else { chunk::HEADER_BYTES };
     (count(encoded.len().saturating_sub(header)) / count(plain_bytes.max(1))).min(1.0)
@@ -104,7 +104,6 @@ impl Trial<'_> {
             return Ok(*before);
         }
         let encoded = self.encoded(&before.way)?;
-        let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
         let (few, more) = (count(before.bytes), count(self.pieces.bytes.len()));
         let mean = |before: f64, here: f64| (before * few + here * more) / (few + more);
         let work = before.work.zip(Work::of(&encoded)?).map(|(work, more)| work.with(&more, mean));

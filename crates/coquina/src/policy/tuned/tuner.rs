@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::counts::count;
 use super::features::Features;
 use super::goal::Goal;
 use super::memory::{Memory, Recalled};
@@ -151,7 +152,6 @@ fn best(tried: &[Tried]) -> Result<Way> {
 
 /// How many times as long a trial takes as to encode the chunk, by the times of the model.
 fn duration(tried: &[Tried], sampled: &Sampled<'_>) -> f64 {
-    let count = |bytes: usize| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
     let all = count(sampled.numbers.len() * sampled.block_bytes);
     let trial: f64 = tried.iter().map(|tried| tried.times.write * count(tried.bytes)).sum();
     let best = tried.first().map_or(1.0, |best| best.times.write);
