@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use coquina_kernels::Type;
 
 use super::geometry::{Grid, Plan, Selection, Window};
-use super::read::{BlockCache, Counters, Source, State};
+use super::read::{Ahead, BlockCache, Counters, Source, State};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits::Limits;
 use crate::base::pool::Job;
@@ -27,6 +27,7 @@ pub struct Array {
     writer: Mutex<Writer>,
     pub(super) cache: BlockCache,
     counters: Counters,
+    ahead: Ahead,
     limits: Limits,
     params: Params,
     /// What encodes the chunks.
@@ -113,6 +114,7 @@ impl Array {
             writer: Mutex::new(writer),
             cache: BlockCache::new(),
             counters: Counters::default(),
+            ahead: Ahead::default(),
             limits,
             params,
             format,
@@ -173,6 +175,7 @@ impl Array {
             cache: &self.cache,
             limits: &self.limits,
             counters: &self.counters,
+            ahead: Some(&self.ahead),
             statistics: self.item_type.filter(|ty| state.chunks.statistics_bytes() == Some(ty.bytes())),
         }
     }

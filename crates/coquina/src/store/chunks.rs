@@ -103,7 +103,7 @@ pub trait OpenChunk: Send + Sync {
     fn memory_bytes(&self) -> usize;
 }
 
-/// The stored bytes of a chunk in a remote source.
+/// The stored bytes of a chunk in a file or a remote source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Where they stand, perhaps with some behind them that nothing refers to.
@@ -257,8 +257,8 @@ pub trait Chunks: Send + Sync {
         number.saturating_add(1).min(end)
     }
 
-    /// Tells the system that all of chunk `number` is read soon, where that is a part of a file.
-    fn will_read(&self, _number: u64) {}
+    /// Tells the system that all of these chunks are read soon, where they are parts of a file.
+    fn will_read(&self, _numbers: Range<u64>) {}
 
     /// The item that stands where nothing was written; zeros if `None`.
     fn fill(&self) -> Option<&[u8]> {

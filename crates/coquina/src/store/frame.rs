@@ -1,8 +1,10 @@
 //! Chunks in a frame: a file, a directory, or bytes that are read at positions.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use super::announce::announce;
 use super::presence::Presence;
 use super::{
     Change, Chunks, Ends, Entry, Extent, Extents, Metadata, Parts, Remote, Sizes, Statistics, Store, Stored,
@@ -131,11 +133,9 @@ impl Chunks for View {
         })
     }
 
-    fn will_read(&self, number: u64) {
-        if let Some(source) = self.snapshot.source()
-            && let Ok(Some(extent)) = self.extent(number)
-        {
-            source.will_read(extent.bytes);
+    fn will_read(&self, numbers: Range<u64>) {
+        if let Some(source) = self.snapshot.source() {
+            announce(source, numbers.filter_map(|number| self.extent(number).ok()?));
         }
     }
 

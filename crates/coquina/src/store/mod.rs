@@ -4,6 +4,7 @@
 //! chunks into the `Store`, then applies a `Change` that says where they belong, then commits. A `ChunkFormat`,
 //! which is known when a store is opened, encodes them.
 
+mod announce;
 mod change;
 mod chunks;
 mod format;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use coquina_kernels::boxes::SharedOutput;
 
+use super::ahead::chunks_ahead;
 use super::block_reader::{BlockReader, FRONT_ITEMS};
 use super::decoded_boxes::{boxes_before, is_open};
 use super::snapshot::{Content, Source};
@@ -14,11 +15,6 @@ use crate::base::error::Result;
 use crate::base::pool::{INLINE_COPY_BYTES, Job};
 use crate::base::scratch::with_scratch;
 use crate::store::{Access, Stored};
-
-/// Decoded bytes of the chunks that the system is told of before they are read.
-const AHEAD_BYTES: usize = 16 << 20;
-/// Smaller chunks are read soon enough as they come, and to tell of each takes a call.
-const AHEAD_CHUNK_BYTES_MIN: usize = 256 << 10;
 
 impl Source<'_> {
     /// Fills `out` with the selected items; the selection and the window have been checked.
@@ -56,8 +52,9 @@ impl Source<'_> {
         let whole_items = window.bytes == self.grid.typesize();
         let is_quick = keeps_blocks && out.len() < INLINE_COPY_BYTES;
         let output = SharedOutput::new(out, window.bytes, plan.cuts());
+        let told = self.told_ahead(&plan);
         let read = BlockReader {
-            source: self,
+            source: &Source { ahead: self.ahead.filter(|_| told == 0), ..*self },
             output: &output,
             whole_items,
             plan: &plan,
@@ -71,7 +68,7 @@ impl Source<'_> {
                 Some(remote) => read.run_remote(remote, job),
                 // To wake a thread takes longer than to copy out of a few blocks that are decoded.
                 None if is_quick && read.run_cached(|chunk| self.chunks.chunk(chunk).ok()) => Ok(()),
-                None => read.run_all(self.announced(&plan), total, job),
+                None => read.run_all(self.announced(&plan, told), total, job),
             };
         };
         if read.run_cached(|chunk| self.chunks.prefetch()?.unchanged(chunk)) {
@@ -88,17 +85,23 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// The touched chunks. Where they are large and read whole, the system is told of some of them before, so that it
-    /// fetches them in large pieces while others are decoded: threads that read block by block look like chance to it.
-    fn announced<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = Touched> + Send + 'p {
-        let (grid, chunk_bytes) = (self.grid, self.grid.chunk_bytes());
-        let is_whole = plan.nblocks() > plan.nchunks().saturating_mul(grid.blocks_per_chunk() as u64) / 2;
-        let is_worth_it = is_whole && plan.nchunks() > 1 && chunk_bytes >= AHEAD_CHUNK_BYTES_MIN;
-        let mut ahead = is_worth_it.then(|| plan.chunks()).into_iter().flatten();
-        let mut count = 1 + AHEAD_BYTES / chunk_bytes.max(1);
+    /// How many touched chunks the system is told of before they are read; nothing where they are not read whole.
+    fn told_ahead(&self, plan: &Plan) -> usize {
+        let is_whole =
+            plan.nblocks() > plan.nchunks().saturating_mul(self.grid.blocks_per_chunk() as u64) / 2;
+        if is_whole && plan.nchunks() > 1 { chunks_ahead(self.grid.chunk_bytes()) } else { 0 }
+    }
+
+    /// The touched chunks; the system is told of some of them before.
+    fn announced<'p>(
+        &'p self,
+        plan: &'p Plan,
+        mut count: usize,
+    ) -> impl Iterator<Item = Touched> + Send + 'p {
+        let mut ahead = (count > 0).then(|| plan.chunks()).into_iter().flatten();
         plan.chunks().inspect(move |_| {
             let chunks = ahead.by_ref().take(std::mem::replace(&mut count, 1));
-            chunks.for_each(|touched| self.chunks.will_read(touched.chunk));
+            chunks.for_each(|touched| self.chunks.will_read(touched.chunk..touched.chunk + 1));
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coquina_kernels::Type;
 
+use super::ahead::{Ahead, chunks_ahead};
 use super::block_cache::BlockCache;
 use crate::array::geometry::Grid;
 use crate::base::error::{Error, Result};
@@ -39,6 +40,8 @@ pub(crate) struct Source<'a> {
     pub(crate) cache: &'a BlockCache,
     pub(crate) limits: &'a Limits,
     pub(crate) counters: &'a Counters,
+    /// Which chunks were opened lately, if the system is not told of chunks otherwise.
+    pub(crate) ahead: Option<&'a Ahead>,
     /// The type of the items, if what is known of them is kept.
     pub(crate) statistics: Option<Type>,
 }
@@ -61,6 +64,7 @@ impl Source<'_> {
         if let Some(head) = self.cache.head(id) {
             return Ok(Content::Blocks(id, head));
         }
+        self.tell_ahead(number);
         let head: Arc<dyn OpenChunk> = match stored {
             Stored::At { source, place, .. } => {
                 let chunk = LazyChunk::open_in(&self.grid.layout(""), source, place, self.limits)?;
@@ -72,6 +76,13 @@ impl Source<'_> {
         };
         self.cache.keep_head(id, &head);
         Ok(Content::Blocks(id, head))
+    }
+
+    /// Tells the system of the chunks that are likely to be read after this one.
+    fn tell_ahead(&self, number: u64) {
+        let Some(ahead) = self.ahead else { return };
+        let numbers = ahead.opened(number, chunks_ahead(self.grid.chunk_bytes()));
+        self.chunks.will_read(numbers.start..numbers.end.min(self.grid.nchunks()));
     }
 
     /// A chunk must be cut as the array says it is.

@@ -1,6 +1,7 @@
 //! The chunks of a dataset as a reader gets at them: directly, or fetched by libhdf5.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -14,6 +15,7 @@ use crate::base::limits::Limits;
 use crate::base::settings::Settings;
 use crate::frame::Spec;
 use crate::hdf5::Inner;
+use crate::store::announce::announce;
 use crate::store::{
     Access, Chunks, Ends, Extent, Extents, ForeignChunks, LibraryAccess, Metadata, OpenChunk, Parts,
     Prefetch, Remote, Sizes, Stored,
@@ -194,12 +196,11 @@ impl Chunks for Reader {
         Some(self)
     }
 
-    fn will_read(&self, number: u64) {
+    fn will_read(&self, numbers: Range<u64>) {
         if self.chunk_access() == ChunkAccess::Direct
             && let Some(source) = &self.view.shared.source
-            && let Ok(Some(extent)) = self.extent(number)
         {
-            source.will_read(extent.bytes);
+            announce(&**source, numbers.filter_map(|number| self.extent(number).ok()?));
         }
     }
 
