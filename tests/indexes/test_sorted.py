@@ -188,6 +188,19 @@ def test_sorted_reading_takes_places_of_the_order(tmp_path, layout, is_indexed, 
             table.read_sorted("x", step=0)
 
 
+@pytest.mark.parametrize("key", ["i", "f", "text", "null"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_loop_has_its_first_rows_before_all_are_sorted(tmp_path, key, descending, monkeypatch):
+    some = columns(1 << 16, 5)
+    with cq.create_table(tmp_path / "t.h5", some) as table:
+        wanted = judged(table.layout.columns[key].read(slice(None)), descending)
+        loop = table.itersorted(key, descending, step=3)
+        with monkeypatch.context() as patch:
+            patch.setattr(sorted_reading, "sorted_pieces", None)
+            first = [row["r"] for row in islice(loop, 342)]
+        assert first + [row["r"] for row in loop] == some["r"][wanted[::3]].tolist()
+
+
 @pytest.mark.parametrize("fields", [["i8", "f8", "S5"], [">i8", "f8", "S5"], ["i8", "f8", "S5", "(2,)f4"]])
 def test_sorted_reading_decodes_records_once_for_all_columns(tmp_path, fields):
     rng = np.random.default_rng(1)

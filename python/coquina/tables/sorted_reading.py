@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Rows at places up to one of so many of the table are found without sorting all of it.
 _FEW_OF = 64
-#: So many rows come by an index before all are sorted: a few, and then some more.
+#: So many rows come before all are sorted: by an index a few and then some more, else at once by one scan.
 _AT_ONCE = (1 << 6, 1 << 10)
 
 
@@ -83,13 +83,12 @@ def _few(plan: Plan, span: range) -> Rows | None:
 
 
 def _found(plan: Plan, columns: dict[str, Column], span: range) -> Iterator[Found]:
-    if index_of_order(plan) is not None:
-        for stop in _AT_ONCE:
-            some = span[: max(0, -(-(stop - span.start) // span.step))]
-            rows = _few(plan, some)
-            assert rows is not None
-            yield from _taken(columns, rows)
-            span = span[len(some) :]
+    for stop in _firsts(plan):
+        some = span[: max(0, -(-(stop - span.start) // span.step))]
+        rows = _few(plan, some)
+        assert rows is not None
+        yield from _taken(columns, rows)
+        span = span[len(some) :]
     rows = _few(plan, span)
     if rows is not None:
         yield from _taken(columns, rows)
@@ -105,6 +104,13 @@ def _found(plan: Plan, columns: dict[str, Column], span: range) -> Iterator[Foun
         at += found.matched
         if span and at > span[-1]:
             return
+
+
+def _firsts(plan: Plan) -> tuple[int, ...]:
+    """Return up to which places rows come before all are sorted; without an index not of small tables."""
+    if index_of_order(plan) is not None:
+        return _AT_ONCE
+    return _AT_ONCE[-1:] if plan.table.nrows >= _FEW_OF * _AT_ONCE[-1] else ()
 
 
 def _taken(columns: dict[str, Column], rows: Rows) -> Iterator[Found]:

@@ -341,8 +341,9 @@ class Table(Queries):
     ) -> Iterator[Any]:
         """Iterate over the rows in the order of a column; see `read_sorted` for the arguments.
 
-        With an index of the column the first rows are returned at once. Otherwise all rows are sorted: in
-        memory, or with a temporary file if they take more than 1 GiB.
+        With an index of the column the first rows are returned at once. Otherwise a scan finds the first
+        thousand of a large table, and for more of them all rows are sorted: in memory, or with a temporary
+        file if they take more than 1 GiB.
 
         >>> import coquina as cq
         >>> t = cq.hdf5.File.in_memory().create_table("t", {"x": [3, 1, 2], "s": ["a", "b", "a"]})
