@@ -33,7 +33,11 @@ docs: $(VENV)/.built
 linkcheck: $(VENV)/.built
 	$(SPHINX) -b linkcheck docs docs/_build/linkcheck
 
-test: lint rust-tests python-tests
+# The engine's tests are compiled and run while the package is built, whose link-time optimisation takes one core.
+test: tools
+	@$(MAKE) --no-print-directory rust-tests & tests=$$!; \
+	$(MAKE) --no-print-directory lint; lint=$$?; wait $$tests && exit $$lint
+	@$(MAKE) --no-print-directory python-tests
 	@echo "make test: all passed"
 
 # Fifty million mutated chunks, every test that takes minutes, and random cases that no run had before: `make test`
@@ -47,7 +51,7 @@ test-long: lint rust-tests $(VENV)/.built
 	$(PYTEST) -m "long or not long" --hypothesis-profile=fresh --hypothesis-seed=$(SEED) \
 	    -o faulthandler_timeout=4000
 
-# Every figure, the summary, the gallery: under an hour on two cores. A bench that fails does not stop the others.
+# Every figure, the summary, the gallery: one to two hours on two cores. A bench that fails does not stop the others.
 bench: $(VENV)/.built
 	$(call run_benches,$(BENCHES),)
 	$(BIN)/python -m bench.common.gallery
