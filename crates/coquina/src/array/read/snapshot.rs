@@ -80,7 +80,8 @@ impl Source<'_> {
 
     /// Tells the system of the chunks that are likely to be read after this one.
     fn tell_ahead(&self, number: u64) {
-        let Some(ahead) = self.ahead else { return };
+        // What is far away is fetched in ways of its own.
+        let Some(ahead) = self.ahead.filter(|_| self.chunks.remote().is_none()) else { return };
         let numbers = ahead.opened(number, chunks_ahead(self.grid.chunk_bytes()));
         self.chunks.will_read(numbers.start..numbers.end.min(self.grid.nchunks()));
     }
