@@ -28,7 +28,7 @@ def test_rows_that_nobody_wrote_cost_nothing(tmp_path, name, layout):
 
 
 @pytest.mark.parametrize(("name", "layout"), HOMES)
-@pytest.mark.parametrize("before", [0, 5])
+@pytest.mark.parametrize("before", [pytest.param(0, marks=pytest.mark.long), 5])
 def test_tables_with_few_rows_get_larger_chunks_by_themselves(tmp_path, name, layout, before):
     path = tmp_path / name
     schema = {"n": np.arange(before), "x": np.linspace(0, 1, before, dtype="f4")}
