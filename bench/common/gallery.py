@@ -47,19 +47,20 @@ still be in its host's memory.
 
 ## Where coquina is slower
 
-- Single codecs: BloscLZ and Zlib, down to 0.3x of python-blosc2, on artificial data and one of eight fields.
-- Whole arrays of cold files, by one thread: down to 0.9x of python-blosc2. Of one warm file, by Zstd: 0.9x of
-  Zarr.
-- Boxes of cached blocks of Blosc2 files: down to 0.7x of h5py.
+- Single codecs: BloscLZ and Zlib, down to 0.3x of python-blosc2, on artificial data and one of eight fields;
+  decompression of LZ4 and Zstd down to 0.9x on some of the eight.
+- Parts of cold files: in one case 0.8x of Zarr. Whole arrays of one warm file, by Zstd: 0.9x of Zarr.
+- Boxes of cached blocks of Blosc2 files: down to 0.9x of h5py.
 - Compression of buffers of 1 to 16 KB: down to 0.5x of python-blosc2's call without a context.
 - Appends of 4 KiB to HDF5 datasets by one thread: 0.8x of h5py, whose flush does not survive a kill.
 - Writing within an error bound: 0.2x to 0.3x of ZFP, whose files are twice as large, and 0.7x of truncation.
   Size: 0.5x to 1.2x of SZ3; by prediction 1.0x to 1.3x.
 - Files of thousands of small HDF5 datasets, created and opened: 0.3x to 0.6x of h5py.
 - Reductions of data that fit in memory uncompressed, which NumPy need not decode.
-- A query of a cold file: 0.9x of Polars.
+- One of three queries of a cold file: 0.8x of Polars.
 - Conditions on text of few distinct values: 0.3x to 1.0x of Polars and DuckDB, whose Parquet files hold each
-  value once; down to 0.02x where no row has the text. Sums by 100,000 texts: 0.6x to 1.1x.
+  value once; down to 0.02x where no row has the text. Sums by 100,000 texts: 0.5x to 0.7x; means by single
+  keys of some tables: 0.8x to 1.0x.
 - An index lookup without hits in a file that was just opened: 0.4x of PyTables.
 - The first thousand rows in the order of an index: 0.5x of PyTables.
 - A sorted copy of a table: 0.4x of DuckDB.
