@@ -2,15 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod cases;
 mod plain;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use cases::noise;
 use coquina::array::{Array, ArraySpec, OpenOptions, Selection, Values};
 use coquina::chunk::Params;
-use coquina::frame::{Kind, Mode};
-use coquina::{Job, Limits, ReadAt, Result};
+use coquina::frame::Kind;
+use coquina::{Job, ReadAt, Result};
 use plain::{Folder, ITEMS, TYPESIZE, created, spec};
 
 const CHUNK: u64 = 64 << 10;
@@ -53,26 +55,12 @@ fn stored(chunk: u64, chunks: u64) -> (Arc<File>, Array) {
         params: Params { typesize: TYPESIZE, level: 1, ..Params::default() },
         ..spec(&[chunk * chunks], &[chunk], &[chunk.min(BLOCK)])
     };
-    let mut state = 1_u32;
-    let items: Vec<u8> = (0..chunk * chunks)
-        .flat_map(|_| {
-            state = state.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
-            (state >> 8).to_le_bytes()
-        })
-        .collect();
+    let items = noise(usize::try_from(chunk * chunks).unwrap() * TYPESIZE);
     let (array, _) = created(&path, Kind::Contiguous, &spec);
     array.write(&Selection::all(&[chunk * chunks]), ITEMS, Values::Bytes(&items), &Job::default()).unwrap();
     array.close().unwrap();
     let file = Arc::new(File { bytes: std::fs::read(&path).unwrap(), asked: Mutex::default() });
-    let options = OpenOptions {
-        mode: Mode::Read,
-        offset: 0,
-        verify: true,
-        damaged: false,
-        commit: None,
-        limits: Limits::default(),
-    };
-    let array = Array::from_source(Arc::clone(&file) as Arc<dyn ReadAt>, &options).unwrap();
+    let array = Array::from_source(Arc::clone(&file) as Arc<dyn ReadAt>, &OpenOptions::default()).unwrap();
     file.asked.lock().unwrap().clear();
     (file, array)
 }
