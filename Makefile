@@ -33,11 +33,7 @@ docs: $(VENV)/.built
 linkcheck: $(VENV)/.built
 	$(SPHINX) -b linkcheck docs docs/_build/linkcheck
 
-# The engine's tests are compiled and run while the package is built, whose link-time optimisation takes one core.
-test: tools
-	@$(MAKE) --no-print-directory rust-tests & tests=$$!; \
-	$(MAKE) --no-print-directory lint; lint=$$?; wait $$tests && exit $$lint
-	@$(MAKE) --no-print-directory python-tests
+test: lint rust-tests python-tests
 	@echo "make test: all passed"
 
 # Fifty million mutated chunks, every test that takes minutes, and random cases that no run had before: `make test`
