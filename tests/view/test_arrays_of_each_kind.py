@@ -23,8 +23,17 @@ PART = """() => {
 }"""
 
 
+#: What the page does with any array is tried with these: a file, a dataset, and an object of the process.
+SOME_KINDS = ("b2nd", "hdf5", "numpy")
+
+
 def kinds_with(name):
     return [kind for kind, names in KINDS.items() if name in names]
+
+
+def some_of(kinds):
+    """`SOME_KINDS` of them, and the others in long runs."""
+    return [kind if kind in SOME_KINDS else pytest.param(kind, marks=pytest.mark.long) for kind in kinds]
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +120,7 @@ def test_planes_lines_and_numbers(show, kind):
     assert shown.page.get_by_role("alert").count() == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some_of(KINDS))
 def test_zoom_and_colours(show, kind):
     volume = VALUES["volume"]
     shown = show(kind, "volume")
