@@ -48,27 +48,34 @@ still be in its host's memory.
 ## Where coquina is slower
 
 - Single codecs: BloscLZ and Zlib, down to 0.3x of python-blosc2, on artificial data and one of eight fields;
-  decompression of LZ4 and Zstd down to 0.9x on some of the eight.
-- Parts of cold files: in one case 0.8x of Zarr. Whole arrays of one warm file, by Zstd: 0.9x of Zarr.
-- Boxes of cached blocks of Blosc2 files: down to 0.9x of h5py.
-- Compression of buffers of 1 to 16 KB: down to 0.5x of python-blosc2's call without a context.
+  compression by Zstd at level 1 and by LZ4HC down to 0.5x, where most cases are faster; decompression of LZ4
+  and Zstd down to 0.9x on some of the eight fields.
+- Parts of cold files: whole arrays in one case 0.9x of Zarr, warm 0.99x.
+- Boxes of cached blocks of Blosc2 files: down to 0.9x of h5py. Chunks of 4 MB that are one block, or have
+  blocks of 4 KB: reads down to 0.6x of h5py, 0.8x of python-blosc2.
+- Buffers of 1 to 16 KB: compression down to 0.5x of python-blosc2's call without a context; decompression of
+  BloscLZ in buffers of 32 and 64 KB 0.6x.
 - Appends of 4 KiB to HDF5 datasets by one thread: 0.8x of h5py, whose flush does not survive a kill.
-- Writing within an error bound: 0.2x to 0.3x of ZFP, whose files are twice as large, and 0.7x of truncation.
-  Size: 0.5x to 1.2x of SZ3; by prediction 1.0x to 1.3x.
-- Files of thousands of small HDF5 datasets, created and opened: 0.3x to 0.6x of h5py.
-- Reductions of data that fit in memory uncompressed, which NumPy need not decode.
+- Writing within an error bound: 0.2x to 0.7x of ZFP, whose files are larger, and 0.7x of truncation. Size:
+  0.4x to 1.2x of SZ3; by prediction 1.0x to 1.3x, read at 0.9x of the speed of truncation.
+- HTJ2K images: without loss encoded at 0.8x of OpenJPH, and decoded at 0.4x of Zstd with bitshuffle, whose
+  files are a quarter larger; with loss encoded at 0.3x to 0.4x of OpenJPH and JPEG-LS.
+- Files of thousands of small HDF5 datasets, created and opened: 0.3x to 0.6x of h5py. One element of a file
+  of a million chunks: 0.5x.
+- Reductions of data that fit in memory uncompressed, which NumPy need not decode. The sum of a linear
+  ramp, and an expression of it that is stored compressed: down to 0.6x of python-blosc2.
 - One of three queries of a cold file: 0.8x of Polars.
 - Conditions on text of few distinct values: 0.3x to 1.0x of Polars and DuckDB, whose Parquet files hold each
-  value once; down to 0.02x where no row has the text. Sums by 100,000 texts: 0.5x to 0.7x; means by single
+  value once; down to 0.02x where no row has the text. Sums by 100,000 texts: 0.5x to 0.8x; means by single
   keys of some tables: 0.8x to 1.0x.
-- An index lookup without hits in a file that was just opened: 0.4x of PyTables.
-- The first thousand rows in the order of an index: 0.5x of PyTables.
-- A sorted copy of a table: 0.4x of DuckDB.
-- The size of an int32 index: 0.9x of python-blosc2's.
-- Appends of millions of rows to a table with two indexes: 0.4x of a table without indexes in columns, 0.6x
+- An index lookup without hits in a file that was just opened: 0.6x of PyTables.
+- All columns of the rows that an index finds, from ten thousand rows on: 0.7x to 0.8x of DuckDB.
+- The first thousand rows in the order of an index: 0.7x of PyTables.
+- A sorted copy of a table: 0.7x of DuckDB.
+- Appends of millions of rows to a table with two indexes: 0.5x of a table without indexes in columns, 0.6x
   in rows.
-- What `codec="auto"` chooses: slower than BTune's choice, which tries each chunk 40 times, for 13 of 70
-  arrays at the goal of speed and 11 to 13 at the balanced one. Writing with it: 0.6x to 0.9x of the same
+- What `codec="auto"` chooses: slower than BTune's choice, which tries each chunk 40 times, for 2 to 4 of 70
+  arrays at the goal of speed and 9 to 13 at the balanced one. Writing with it: 0.7x to 0.9x of the same
   codecs without it."""
 
 
