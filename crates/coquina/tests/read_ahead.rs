@@ -49,15 +49,20 @@ impl ReadAt for File {
 
 /// An array of `chunks` chunks of noise in such a file.
 fn stored(chunk: u64, chunks: u64) -> (Arc<File>, Array) {
+    stored_in(&[chunk * chunks], &[chunk], &[chunk.min(BLOCK)])
+}
+
+/// An array of noise, of a shape in chunks and blocks, in such a file.
+fn stored_in(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> (Arc<File>, Array) {
     let folder = Folder::new();
     let path = folder.path("a.b2nd");
     let spec = ArraySpec {
         params: Params { typesize: TYPESIZE, level: 1, ..Params::default() },
-        ..spec(&[chunk * chunks], &[chunk], &[chunk.min(BLOCK)])
+        ..spec(shape, chunks, blocks)
     };
-    let items = noise(usize::try_from(chunk * chunks).unwrap() * TYPESIZE);
+    let items = noise(usize::try_from(shape.iter().product::<u64>()).unwrap() * TYPESIZE);
     let (array, _) = created(&path, Kind::Contiguous, &spec);
-    array.write(&Selection::all(&[chunk * chunks]), ITEMS, Values::Bytes(&items), &Job::default()).unwrap();
+    array.write(&Selection::all(shape), ITEMS, Values::Bytes(&items), &Job::default()).unwrap();
     array.close().unwrap();
     let file = Arc::new(File { bytes: std::fs::read(&path).unwrap(), asked: Mutex::default() });
     let array = Array::from_source(Arc::clone(&file) as Arc<dyn ReadAt>, &OpenOptions::default()).unwrap();
@@ -121,4 +126,26 @@ fn nothing_is_told_backwards_by_chance_or_of_small_chunks() {
         read(&array, chunk * CHUNK / 16..(chunk + 1) * CHUNK / 16);
     }
     assert_eq!(told_chunks(&file), 0.0);
+}
+
+#[test]
+fn planes_tell_of_nothing_as_they_need_little_of_each_chunk() {
+    let (rows, columns) = (CHUNK / BLOCK, BLOCK * CHUNKS);
+    let (file, array) = stored_in(&[rows, columns], &[rows, BLOCK], &[1, BLOCK]);
+    let mut out = vec![0; usize::try_from(columns).unwrap() * TYPESIZE];
+    for row in 0..rows {
+        let plane = Selection::region(&[row..row + 1, 0..columns]);
+        array.read(&plane, ITEMS, &mut out, &Job::default()).unwrap();
+    }
+    assert_eq!(told_chunks(&file), 0.0);
+}
+
+#[test]
+fn steps_that_meet_at_other_places_than_chunks_are_a_run() {
+    let (file, array) = stored(CHUNK, CHUNKS);
+    let step = CHUNK / 5 + 1;
+    for at in (0..CHUNK * CHUNKS - step).step_by(usize::try_from(step).unwrap()) {
+        read(&array, at..at + step);
+    }
+    assert!(told_chunks(&file) > 8.9);
 }

@@ -16,6 +16,14 @@ use crate::base::pool::{INLINE_COPY_BYTES, Job};
 use crate::base::scratch::with_scratch;
 use crate::store::{Access, Stored};
 
+/// A step of a loop touches a chunk, or two at their border.
+const STEP_CHUNKS_MAX: u64 = 2;
+
+/// Whether a read may be a step of a loop over chunks: a plane needs little of each chunk that it touches.
+fn is_step(plan: &Plan) -> bool {
+    plan.nchunks() <= STEP_CHUNKS_MAX
+}
+
 impl Source<'_> {
     /// Fills `out` with the selected items; the selection and the window have been checked.
     pub(crate) fn read(
@@ -54,7 +62,7 @@ impl Source<'_> {
         let output = SharedOutput::new(out, window.bytes, plan.cuts());
         let told = self.told_ahead(&plan);
         let read = BlockReader {
-            source: &Source { ahead: self.ahead.filter(|_| told == 0), ..*self },
+            source: &Source { ahead: self.ahead.filter(|_| told == 0 && is_step(&plan)), ..*self },
             output: &output,
             whole_items,
             plan: &plan,
