@@ -141,6 +141,16 @@ fn planes_tell_of_nothing_as_they_need_little_of_each_chunk() {
 }
 
 #[test]
+fn few_blocks_of_each_chunk_are_no_run() {
+    let block = CHUNK / 8;
+    let (file, array) = stored_in(&[CHUNK * CHUNKS], &[CHUNK], &[block]);
+    for chunk in 0..CHUNKS {
+        read(&array, chunk * CHUNK..chunk * CHUNK + 10);
+    }
+    assert_eq!(told_chunks(&file), 0.0);
+}
+
+#[test]
 fn steps_that_meet_at_other_places_than_chunks_are_a_run() {
     let (file, array) = stored(CHUNK, CHUNKS);
     let step = CHUNK / 5 + 1;

@@ -2,7 +2,8 @@
 //!
 //! In: the numbers of chunks as threads open them. Out: the numbers of those that the system is to be told of, so that it
 //! fetches them in large pieces while others are decoded: threads that read block by block look like chance to it.
-//! Several runs are followed at once, as threads may each have their own. Each chunk of a run is told of once.
+//! Several runs are followed at once, as threads may each have their own. Each chunk of a run is told of once, if
+//! many blocks of those before it were needed: the rows that an index finds stand in few blocks of all chunks.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,6 +17,10 @@ const CHUNK_BYTES_MIN: usize = 256 << 10;
 const RUNS_MAX: usize = 16;
 /// Threads that share a run open its chunks nearly in order.
 const APART_MAX: u64 = 4;
+/// Chunks are told of if one of so many blocks of those before them is needed.
+const NEEDED_OF: u64 = 4;
+/// Of how many chunks that is asked, those that were opened last.
+const RECENT_CHUNKS: u64 = 16;
 
 /// How many chunks are told of ahead of one; none of small ones.
 pub(super) fn chunks_ahead(chunk_bytes: usize) -> usize {
@@ -25,7 +30,26 @@ pub(super) fn chunks_ahead(chunk_bytes: usize) -> usize {
 /// The runs of the chunks of an array that were opened lately.
 #[derive(Default)]
 pub(crate) struct Ahead {
-    runs: Mutex<VecDeque<Run>>,
+    recent: Mutex<Recent>,
+}
+
+#[derive(Default)]
+struct Recent {
+    runs: VecDeque<Run>,
+    /// Chunks that were opened, and the blocks of them that were decoded.
+    chunks: u64,
+    blocks: u64,
+    /// How many blocks of the array had been decoded when a chunk was opened last.
+    decoded: u64,
+}
+
+/// What is known when a chunk is opened.
+pub(super) struct Opening {
+    /// The number of the chunk.
+    pub(super) chunk: u64,
+    /// How many blocks of the array have been decoded so far.
+    pub(super) decoded: u64,
+    pub(super) blocks_per_chunk: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -40,23 +64,45 @@ struct Run {
 
 impl Ahead {
     /// Takes note that a chunk is opened, and says which ones to tell of: the longer its run is the more, `most` of them.
-    pub(super) fn opened(&self, number: u64, most: usize) -> Range<u64> {
+    pub(super) fn opened(&self, opening: &Opening, most: usize) -> Range<u64> {
         if most == 0 {
             return 0..0;
         }
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(run) = runs.iter_mut().find(|run| run.next.abs_diff(number) <= APART_MAX) else {
-            runs.truncate(RUNS_MAX - 1);
-            runs.push_front(Run { next: number.saturating_add(1), told: 0, window: 1 });
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let are_needed = recent.are_needed(opening);
+        recent.follow(opening.chunk, most as u64, are_needed)
+    }
+}
+
+impl Recent {
+    /// Whether much of the chunks was needed that were opened before this one.
+    fn are_needed(&mut self, opening: &Opening) -> bool {
+        let all = self.chunks.saturating_mul(opening.blocks_per_chunk);
+        // What was decoded otherwise, as by a whole read, tells nothing of these.
+        self.blocks = (self.blocks + opening.decoded.saturating_sub(self.decoded)).min(all);
+        self.decoded = opening.decoded;
+        let are_needed = self.blocks.saturating_mul(NEEDED_OF) >= all;
+        self.chunks += 1;
+        if self.chunks > RECENT_CHUNKS {
+            (self.chunks, self.blocks) = (self.chunks / 2, self.blocks / 2);
+        }
+        are_needed
+    }
+
+    /// The chunks that a run goes on with, if those ahead of it are needed and not told of yet.
+    fn follow(&mut self, number: u64, most: u64, are_needed: bool) -> Range<u64> {
+        let Some(run) = self.runs.iter_mut().find(|run| run.next.abs_diff(number) <= APART_MAX) else {
+            self.runs.truncate(RUNS_MAX - 1);
+            self.runs.push_front(Run { next: number.saturating_add(1), told: 0, window: 1 });
             return 0..0;
         };
         let is_next = number == run.next;
         run.next = run.next.max(number.saturating_add(1));
         // Many at once: those that stand one behind another take one call.
-        if !is_next || run.told > run.next.saturating_add(run.window / 2) {
+        if !is_next || !are_needed || run.told > run.next.saturating_add(run.window / 2) {
             return 0..0;
         }
-        run.window = (2 * run.window).min(most as u64);
+        run.window = (2 * run.window).min(most);
         let new = run.told.max(run.next)..run.next.saturating_add(run.window);
         run.told = new.end;
         new
@@ -67,10 +113,22 @@ impl Ahead {
 mod tests {
     use super::*;
 
-    /// What is told of while chunks are opened in this order.
-    fn told(numbers: impl IntoIterator<Item = u64>, most: usize) -> Vec<u64> {
+    const BLOCKS: u64 = 64;
+
+    fn opening(chunk: u64, decoded: u64) -> Opening {
+        Opening { chunk, decoded, blocks_per_chunk: BLOCKS }
+    }
+
+    /// What is told of while chunks are opened in this order, of each of which so many blocks are decoded.
+    fn told_of_parts(numbers: impl IntoIterator<Item = u64>, most: usize, blocks: u64) -> Vec<u64> {
         let ahead = Ahead::default();
-        numbers.into_iter().flat_map(|number| ahead.opened(number, most)).collect()
+        let openings = (0..).zip(numbers).map(|(before, chunk)| opening(chunk, before * blocks));
+        openings.flat_map(|opening| ahead.opened(&opening, most)).collect()
+    }
+
+    /// The same, of whole chunks.
+    fn told(numbers: impl IntoIterator<Item = u64>, most: usize) -> Vec<u64> {
+        told_of_parts(numbers, most, BLOCKS)
     }
 
     #[test]
@@ -94,14 +152,25 @@ mod tests {
     }
 
     #[test]
+    fn chunks_of_which_little_is_needed_are_not_told_of() {
+        assert!(told_of_parts(0..200, 4, 1).is_empty());
+        assert!(told_of_parts(0..200, 4, BLOCKS / NEEDED_OF / 2).is_empty());
+        assert_eq!(told_of_parts(0..200, 4, BLOCKS / NEEDED_OF), told(0..200, 4));
+        // Other blocks that were decoded in between count no more than those of the chunks, and not for long.
+        let ahead = Ahead::default();
+        let told = (0..60).filter(|&n| !ahead.opened(&opening(n, 100_000 + n), 1).is_empty()).count();
+        assert!(told < 12, "{told}");
+    }
+
+    #[test]
     fn old_runs_are_forgotten() {
         let ahead = Ahead::default();
         for number in 0..100 {
-            ahead.opened(1000 * number, 8);
+            ahead.opened(&opening(1000 * number, BLOCKS * number), 8);
         }
-        assert_eq!(ahead.runs.lock().unwrap().len(), RUNS_MAX);
-        assert!(ahead.opened(1, 8).is_empty());
-        assert!(!ahead.opened(99_001, 8).is_empty());
+        assert_eq!(ahead.recent.lock().unwrap().runs.len(), RUNS_MAX);
+        assert!(ahead.opened(&opening(1, 100 * BLOCKS), 8).is_empty());
+        assert!(!ahead.opened(&opening(99_001, 101 * BLOCKS), 8).is_empty());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coquina_kernels::Type;
 
-use super::ahead::{Ahead, chunks_ahead};
+use super::ahead::{Ahead, Opening, chunks_ahead};
 use super::block_cache::BlockCache;
 use crate::array::geometry::Grid;
 use crate::base::error::{Error, Result};
@@ -82,7 +82,12 @@ impl Source<'_> {
     fn tell_ahead(&self, number: u64) {
         // What is far away is fetched in ways of its own.
         let Some(ahead) = self.ahead.filter(|_| self.chunks.remote().is_none()) else { return };
-        let numbers = ahead.opened(number, chunks_ahead(self.grid.chunk_bytes()));
+        let opening = Opening {
+            chunk: number,
+            decoded: self.counters.blocks_decoded.load(Ordering::Relaxed),
+            blocks_per_chunk: self.grid.blocks_per_chunk() as u64,
+        };
+        let numbers = ahead.opened(&opening, chunks_ahead(self.grid.chunk_bytes()));
         self.chunks.will_read(numbers.start..numbers.end.min(self.grid.nchunks()));
     }
 
