@@ -26,6 +26,8 @@ const STORED_BLOCK_BYTES: usize = 1 << 10;
 const BLOCK_BYTES_MAX: usize = 16 << 20;
 /// The index is decoded in windows of about this much.
 const WINDOW_BYTES: usize = 256 << 10;
+/// So many entries become slots, which take five times as much memory, before the limit is looked at again.
+const CHECKED_ENTRIES: usize = 4 << 10;
 
 /// What the index says of a chunk of this special value.
 pub(crate) fn special_raw(special: Special) -> Option<i64> {
@@ -135,14 +137,16 @@ fn decode_windows(chunk: &Chunk<'_>, limits: &Limits) -> Result<Slots> {
         let bytes = (header.nbytes - at).min(window);
         let part = buffer.get_mut(..bytes).unwrap_or_default();
         chunk.decode_range(at, part, &Job::inline())?;
-        slots.push_raw(part.as_chunks().0);
         at += bytes;
-        let listed = (slots.listed() * ENTRY_BYTES) as u64;
-        if listed > limits.chunk_bytes {
-            return Err(Error::limit(format!(
-                "more than {listed} bytes, the limit is {}",
-                limits.chunk_bytes
-            )));
+        for entries in part.as_chunks().0.chunks(CHECKED_ENTRIES) {
+            slots.push_raw(entries);
+            let listed = (slots.listed() * ENTRY_BYTES) as u64;
+            if listed > limits.chunk_bytes {
+                return Err(Error::limit(format!(
+                    "more than {listed} bytes, the limit is {}",
+                    limits.chunk_bytes
+                )));
+            }
         }
     }
     Ok(slots.finish())
@@ -186,6 +190,17 @@ mod tests {
             let again = decode_index(&chunk, Some(len), &Limits::default()).unwrap();
             assert!((0..len).all(|n| again.get(n) == slots.get(n)));
         }
+    }
+
+    #[test]
+    fn the_limit_is_looked_at_before_many_places_are_in_memory() {
+        let mut slots = Slots::same(Slot::new(0), 1 << 17);
+        (0..slots.len()).for_each(|n| slots.set(n, Slot::new(i64::try_from(n % 2048).unwrap())));
+        let chunk = encode_index(&slots).unwrap();
+        let limits = Limits { chunk_bytes: 1 << 15 };
+        let error = decode_index(&chunk, None, &limits).unwrap_err().to_string();
+        let listed = (1 << 15) + CHECKED_ENTRIES * ENTRY_BYTES;
+        assert_eq!(error, format!("frame index: more than {listed} bytes, the limit is {}", 1 << 15));
     }
 
     #[test]
