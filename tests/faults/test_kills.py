@@ -42,6 +42,7 @@ SHORT = (
     "replace_directory_path",
     "modify_text_directory",
     "columns_directory",
+    "attributes_directory",
     "refresh_index_directory",
     "append_frame",
     "transaction_sparse",

@@ -49,6 +49,10 @@ class UserAttributes(MutableMapping[str, Any]):
         """Remove a value. Raises KeyError."""
         del self._all[name]
 
+    def update(self, *args: Any, **more: Any) -> None:
+        """Set several values: where a table has commits, as one. Raises TypeError as setting one does."""
+        self._all.update(*args, **more)
+
     def __contains__(self, name: object) -> bool:
         """Return whether there is an attribute of this name, of the format too."""
         return name in self._all
