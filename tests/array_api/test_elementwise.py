@@ -9,6 +9,7 @@ import operator
 import array_api_strict as strict
 import numpy as np
 import pytest
+from hypothesis import assume
 from hypothesis import strategies as st
 
 import coquina as cq
@@ -139,6 +140,18 @@ def test_a_function_of_one_operand(data, name):
     agree(name, x, ulps=ulps_of(name, x), judge=JUDGES.get(name))
 
 
+def takes_other_roots(name, x1, x2):
+    """Whether NumPy takes a root for a power, as it does of an exponent without axes that is 0.5.
+
+    Roots of -inf and -0.0 are not those powers that the standard, and NumPy for exponents with axes, have.
+    """
+    if name not in ("pow", "__pow__", "__ipow__") or np.asarray(x1).dtype.kind != "f":
+        return False
+    if not isinstance(x2, np.ndarray) or x2.ndim or x2 != 0.5:
+        return False
+    return bool(np.any(np.signbit(x1) & (np.isinf(x1) | (x1 == 0))))
+
+
 @pytest.mark.parametrize("name", BINARY)
 @law()
 def test_a_function_of_two_operands(data, name):
@@ -146,6 +159,7 @@ def test_a_function_of_two_operands(data, name):
     x1, x2 = data.draw(broadcastable(dtypes))
     if second_operands(name) is not scalars:
         x2 = data.draw(arrays(dtypes[1], st.just(x2.shape), second_operands(name)))
+    assume(not takes_other_roots(name, x1, x2))
     agree(name, x1, x2, ulps=ulps_of(name))
 
 
@@ -188,6 +202,7 @@ def test_an_operator_of_two_arrays(data, name):
     x1, x2 = data.draw(broadcastable(dtypes))
     if second_operands(name) is not scalars:
         x2 = data.draw(arrays(dtypes[1], st.just(x2.shape), second_operands(name)))
+    assume(not takes_other_roots(name, x1, x2))
     assert_operator(name, call, x1, x2)
 
 
@@ -221,6 +236,7 @@ def test_an_operator_in_place(data, name):
     else:
         shape = x1.shape[data.draw(st.integers(0, x1.ndim)) :]
         x2 = data.draw(arrays(dtypes[1], st.just(shape), second_operands(name)))
+    assume(not takes_other_roots(name, x1, x2))
     # The strict arrays have bugs of their own here; NumPy's are what theirs are made of.
     theirs = x1.copy()
     theirs = call(theirs, x2)
