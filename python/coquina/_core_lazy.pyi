@@ -3,7 +3,7 @@
 At run time there is `_core` alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -106,3 +106,20 @@ class ColumnReader:
         self, condition: Lazy | None, span: range, *, numbers: bool = False, limit: int | None = None
     ) -> Found: ...
     def nothing(self, *, numbers: bool = False) -> Found: ...
+
+@final
+class SortedRows:
+    def __init__(
+        self,
+        reader: ColumnReader,
+        condition: Lazy | None,
+        span: range,
+        keys: Sequence[tuple[Any, bool]],
+        *,
+        numbers: bool = False,
+        memory_limit: int,
+        folder: str,
+    ) -> None: ...
+    @property
+    def is_in_file(self) -> bool: ...
+    def next(self, most: int) -> Found | None: ...

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import coquina as cq
 from coquina.indexes import access
 from coquina.tables import index_order, ordering, sorted_reading, sorting
-from coquina.tables.spilling import Spill
 
 KEYS = ("i", "f", "b", "S", "t", "U", "text", "null", "r")
 CONDITIONS = (None, "b", "i > 3", "(f > 0.2) & (f < 0.5)", "f > 5", "(null < 3) | b", "text > 'b'", "r < 40")
@@ -234,23 +233,21 @@ def test_rows_sorted_on_disk_are_those_sorted_in_memory(
     tmp_path_factory, count, seed, keys, flags, condition
 ):
     folder = tmp_path_factory.mktemp("spilled")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sorting, "_ROWS_MIN", 16)
-        with cq.create_table(folder / "t.h5", columns(count, seed), chunk_rows=256) as table:
-            chosen = table if condition is None else table.where(condition)
-            rows = chosen.row_numbers()
-            plan = chosen.order_by(keys, flags[: len(keys)]).plan
-            read = dict(table.layout.columns)
-            found = list(sorting.sorted_pieces(plan, read, numbers=True, memory_limit=1))
-            numbers = np.concatenate([np.empty(0, np.int64), *[one.numbers for one in found]])
-            assert np.array_equal(numbers, judged_by(table, keys, flags[: len(keys)], rows))
-            for name, column in read.items():
-                at = 0
-                for one in found:
-                    wanted = column.read(numbers[at : at + one.matched])
-                    assert one.values[name].dtype == wanted.dtype
-                    assert repr(one.values[name].tolist()) == repr(wanted.tolist())
-                    at += one.matched
+    with cq.create_table(folder / "t.h5", columns(count, seed), chunk_rows=256) as table:
+        chosen = table if condition is None else table.where(condition)
+        rows = chosen.row_numbers()
+        plan = chosen.order_by(keys, flags[: len(keys)]).plan
+        read = dict(table.layout.columns)
+        found = list(sorting.sorted_pieces(plan, read, numbers=True, memory_limit=1))
+        numbers = np.concatenate([np.empty(0, np.int64), *[one.numbers for one in found]])
+        assert np.array_equal(numbers, judged_by(table, keys, flags[: len(keys)], rows))
+        for name, column in read.items():
+            at = 0
+            for one in found:
+                wanted = column.read(numbers[at : at + one.matched])
+                assert one.values[name].dtype == wanted.dtype
+                assert repr(one.values[name].tolist()) == repr(wanted.tolist())
+                at += one.matched
 
 
 @pytest.mark.parametrize("target", ["file", "group", "folder"])
@@ -282,26 +279,3 @@ def test_a_sorted_copy_reads_only_what_matches(tmp_path):
         with pytest.raises(ValueError, match="memory_limit=0"):
             table.copy(tmp_path / "u.h5", sort_by="x", memory_limit=0)
     assert not os.path.exists(tmp_path / "u.h5")
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.integers(0, 300), st.integers(0, 99), st.data())
-def test_what_waits_on_disk_comes_back(count, seed, data):
-    given_ = {
-        **columns(count, seed),
-        "axes": np.arange(6 * count, dtype="f4").reshape(count, 2, 3),
-        "records": np.zeros(count, [("a", "i4"), ("b", "S3")]),
-    }
-    given_["text"] = np.array(given_["text"].tolist() or [""], np.dtypes.StringDType(na_object=None))[:count]
-    spill = Spill()
-    try:
-        kept = {name: spill.put(values) for name, values in given_.items()}
-        start = data.draw(st.integers(0, count))
-        stop = data.draw(st.integers(start, count))
-        for name, values in given_.items():
-            found = spill.get(kept[name], start, stop)
-            assert found.dtype == values.dtype
-            assert type(found) is type(values)
-            assert repr(found.tolist()) == repr(values[start:stop].tolist())
-    finally:
-        spill.close()

@@ -1,6 +1,7 @@
 """Tables and Arrow: pyarrow, pandas, Polars and DuckDB take tables, and tables are made of theirs."""
 
 import io
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import coquina as cq
-from coquina.tables import gathering, sorting
+from coquina.tables import gathering, ordering, sorting
 from coquina.tables.layout import ColumnSpec
 from tests.tables.table_cases import FLAT, NESTED, both_layouts, records, same
 
@@ -234,21 +235,25 @@ def test_all_rows_in_an_order_are_the_rows_taken_in_that_order(table):
     assert found.drop_columns("f").to_pylist() == expected.drop_columns("f").to_pylist()
 
 
-@pytest.mark.parametrize("condition", [None, "b", "i > 1000"])
+@pytest.mark.parametrize("condition", [None, "b", "i != 7"])
 def test_an_order_in_memory_is_that_of_rows_that_wait_in_files(table, monkeypatch, condition):
     rows = table if condition is None else table.where(condition)
-    asked, real = [], gathering.pieces
-    monkeypatch.setattr(gathering, "pieces", lambda *given: asked.append(given) or real(*given))
+    in_files = []
+
+    def sorted_rows(*given, **options):
+        found = ordering.sorted_rows(*given, **options)
+        in_files.append(found.is_in_file)
+        return found
+
+    monkeypatch.setattr(sorting, "sorted_rows", sorted_rows)
     for keys, flags in ((["s", "i"], [False, True]), (["maybe"], [True]), (["b", "s"], [True, True])):
         chosen = rows.order_by(keys, flags)
-        monkeypatch.setattr(sorting, "MEMORY_LIMIT", 1 << 30)
         found = chosen.to_arrow()
-        assert not asked
-        monkeypatch.setattr(sorting, "MEMORY_LIMIT", 1)
-        monkeypatch.setattr(sorting, "_ROWS_MIN", 1)
-        wanted = chosen.to_arrow()
-        assert asked
-        asked.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(gathering, "sorted_pieces", partial(sorting.sorted_pieces, memory_limit=1))
+            wanted = chosen.to_arrow()
+        assert in_files == [False, True]
+        in_files.clear()
         assert found.schema == wanted.schema
         assert repr(found.to_pylist()) == repr(wanted.to_pylist())
 

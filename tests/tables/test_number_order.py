@@ -79,9 +79,10 @@ def test_the_engine_orders_many_numbers(tmp_path: Path, monkeypatch: pytest.Monk
         return order_of(numbers, kind, item_bytes)
 
     monkeypatch.setattr(ordering, "order_of", counted)
-    x = np.arange(ordering._ORDERED_NUMBERS, dtype="f4")[::-1]
+    most = ordering._ORDERED_NUMBERS
+    x = np.arange(2 * most, dtype="f4")[::-1]
     table = cq.create_table(tmp_path / "t.h5", {"x": x})
-    np.testing.assert_array_equal(table.order_by("x")["x"], x[::-1])
+    np.testing.assert_array_equal(table.order_by("x").head(most)["x"], x[::-1][:most])
     assert calls == ["float32"]
 
 

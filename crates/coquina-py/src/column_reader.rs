@@ -20,7 +20,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// What a query found: how many rows, their values by column, where they are if that was asked for, and what was done.
 #[pyclass(frozen, get_all, module = "coquina._core")]
-struct Found {
+pub(crate) struct Found {
     matched: u64,
     values: Py<PyDict>,
     numbers: Option<Py<PyAny>>,
@@ -31,13 +31,13 @@ struct Found {
 impl Found {
     #[new]
     #[pyo3(signature = (matched, values, numbers=None))]
-    fn new(py: Python<'_>, matched: u64, values: Py<PyDict>, numbers: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn new(py: Python<'_>, matched: u64, values: Py<PyDict>, numbers: Option<Py<PyAny>>) -> Self {
         Self { matched, values, numbers, report: PyDict::new(py).unbind() }
     }
 }
 
 /// A source that is kept.
-enum Source {
+pub(crate) enum Source {
     Items(Py<Lazy>),
     Strings(Py<Lazy>, Py<Lazy>),
 }
@@ -89,7 +89,7 @@ impl ColumnReader {
         numbers: bool,
         limit: Option<u64>,
     ) -> Result<Found, Raised> {
-        let (start, step): (u64, u64) = (span.getattr("start")?.extract()?, span.getattr("step")?.extract()?);
+        let rows = rows_of(span)?;
         let count = span.len()? as u64;
         if count == 0 || limit == Some(0) {
             return Ok(self.nothing(py, numbers)?);
@@ -98,21 +98,14 @@ impl ColumnReader {
             let matched = limit.map_or(count, |limit| limit.min(count));
             return Ok(Found::new(py, matched, PyDict::new(py).unbind(), None));
         }
-        let sources = self.columns.iter().flat_map(|column| &column.sources);
-        let columns: Vec<Column<'_>> = sources.map(Source::column).collect();
+        let columns: Vec<Column<'_>> = self.sources().map(Source::column).collect();
         let condition = condition.map(|condition| &*condition.source);
-        let stop = start + (count - 1) * step + 1;
-        let query = Query { condition, columns: &columns, rows: Rows { start, stop, step }, numbers, limit };
+        let query = Query { condition, columns: &columns, rows, numbers, limit };
         let found = watch::run(py, usize::MAX, None, None, |job| scan(&query, job))?;
-        let mut parts = found.parts.into_iter();
-        let values = PyDict::new(py);
-        for column in &self.columns {
-            let own = parts.by_ref().take(column.sources.len());
-            values.set_item(&column.path, column.values(py, own)?)?;
-        }
+        let values = self.values(py, found.parts)?;
         let numbers = found.numbers.map(|numbers| PyArray1::from_vec(py, numbers).into_any().unbind());
         let report = report_of(py, found.report)?.unbind();
-        Ok(Found { matched: found.matched, values: values.unbind(), numbers, report })
+        Ok(Found { matched: found.matched, values, numbers, report })
     }
 
     /// No rows.
@@ -127,8 +120,33 @@ impl ColumnReader {
     }
 }
 
+impl ColumnReader {
+    /// What is read of all columns.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.columns.iter().flat_map(|column| &column.sources)
+    }
+
+    /// What was gathered of them, by column.
+    pub(crate) fn values(&self, py: Python<'_>, parts: Vec<Part>) -> PyResult<Py<PyDict>> {
+        let (values, mut parts) = (PyDict::new(py), parts.into_iter());
+        for column in &self.columns {
+            let own = parts.by_ref().take(column.sources.len());
+            values.set_item(&column.path, column.values(py, own)?)?;
+        }
+        Ok(values.unbind())
+    }
+}
+
+/// The rows of a range, which ascends.
+pub(crate) fn rows_of(span: &Bound<'_, PyRange>) -> PyResult<Rows> {
+    let (start, step): (u64, u64) = (span.getattr("start")?.extract()?, span.getattr("step")?.extract()?);
+    let count = span.len()? as u64;
+    let stop = if count == 0 { start } else { start + (count - 1) * step + 1 };
+    Ok(Rows { start, stop, step })
+}
+
 impl Source {
-    fn column(&self) -> Column<'_> {
+    pub(crate) fn column(&self) -> Column<'_> {
         match self {
             Self::Items(items) => Column::Items(&*items.get().source),
             Self::Strings(offsets, bytes) => {

@@ -30,6 +30,7 @@ mod query;
 mod reduce;
 mod remote;
 mod rows;
+mod sorted_rows;
 mod trainer;
 mod tuples;
 mod watch;
@@ -61,6 +62,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     query::add_to(module)?;
     reduce::add_to(module)?;
     rows::add_to(module)?;
+    sorted_rows::add_to(module)?;
     watch::add_to(module)?;
     module.add_class::<column_arrays::PyColumnArrays>()?;
     module.add_class::<progress::ProgressBar>()

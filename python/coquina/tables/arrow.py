@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, cast
 from coquina.tables import gathering
 from coquina.tables.arrow_module import pyarrow
 from coquina.tables.arrow_out import ArrowColumn, struct_of, struct_type
-from coquina.tables.sorting import sorted_in_memory
 from coquina.tables.user_attributes import metadata_of, plain_attributes
 
 if TYPE_CHECKING:
@@ -37,22 +36,10 @@ def reader(rows: Queries, columns: Names = None) -> Any:
         arrays = [struct_of(one.path, one.spec, values) for one in picked]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def pieces() -> Iterator[Batch]:
-        if not plan.order or plan.limit is not None:
-            yield from (piece.values for piece in gathering.pieces(plan, cast("Any", arrow_columns)))
-            return
-        in_memory = sorted_in_memory(plan, found, arrow_columns)
-        if in_memory is not None:
-            yield from in_memory
-            return
-        # Rows that wait in files until they are sorted are NumPy's; all others become Arrow's at once.
-        for piece in gathering.pieces(plan, found):
-            yield {path: arrow_columns[path].typed(one) for path, one in piece.values.items()}
-
     def batches() -> Iterator[Any]:
         found_any = False
-        for values in pieces():
-            yield batch(values)
+        for piece in gathering.pieces(plan, cast("Any", arrow_columns)):
+            yield batch(piece.values)
             found_any = True
         if not found_any:
             # Categories come with a batch, also where no row does.

@@ -31,9 +31,10 @@ from coquina.tables.frames_home import FramesHome
 from coquina.tables.gathering import cut
 from coquina.tables.incoming import batches
 from coquina.tables.opening import is_file_name, open_in, open_table, owned
+from coquina.tables.ordering import MEMORY_LIMIT
 from coquina.tables.reading import narrowed
 from coquina.tables.rows import create_rows
-from coquina.tables.sorting import MEMORY_LIMIT, sorted_pieces
+from coquina.tables.sorting import sorted_pieces
 from coquina.tables.table import Table
 from coquina.tables.table_indexes import forget_indexes
 from coquina.tables.user_attributes import attributes_of, put_attributes, title_of, user_attributes

@@ -1,17 +1,19 @@
 """Rows in the order of columns: all of them, or the first few without sorting the others.
 
-In: a plan. Out: row numbers. The columns that are sorted by are in memory, or for the first few a window of
-them at a time.
+In: a plan. Out: row numbers, or rows that the engine has sorted. For the first few a window of the columns
+that are sorted by is in memory.
 Invariant: rows that are equal keep their order; what is missing, and NaN, comes last either way.
 """
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from coquina._core import order_of, text_ranks
+from coquina._core import ColumnReader, SortedRows, UnsupportedError, lazy_memory, order_of, text_ranks
 from coquina.expressions import engine
 from coquina.tables.reading import joined
 from coquina.tables.scanning import all_of, scan, windows
@@ -22,14 +24,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coquina.expressions.nodes import Node
-    from coquina.tables.column import Part, Source
-    from coquina.tables.columns import Column, StringColumn
+    from coquina.tables.column import QueryColumn
+    from coquina.tables.columns import Column
     from coquina.tables.plan import Plan
 
     Integers = npt.NDArray[np.int64]
 
 #: Rows of the first window in which the first few are looked for; each other one is four times as long.
 _FIRST_ROWS = 1 << 16
+#: What sorting takes where nothing else is said.
+MEMORY_LIMIT = 1 << 30
 #: Of fewer texts NumPy finds the order as quickly.
 _RANKED_TEXTS = 1 << 10
 #: The same of numbers, and the types of those that the engine orders. Single bytes NumPy counts.
@@ -39,14 +43,49 @@ _NUMBERS = ("int32", "int64", "uint32", "uint64", "float32", "float64")
 
 def ordered_rows(plan: Plan) -> Integers:
     """Return the numbers of a plan's rows in their order, as many as it wants."""
-    columns = [plan.table.layout.columns[name] for name, _ in plan.order]
-    flags = [is_descending for _, is_descending in plan.order]
-    if plan.limit is None:
-        condition, span = plan.scope()
-        found = scan(condition, {column.name: ranked(column) for column in columns}, span, numbers=True)
-        assert found.numbers is not None
-        return found.numbers[argsort(columns, [found.values[column.name] for column in columns], flags)]
-    return _first(plan, columns, flags, plan.limit)
+    if plan.limit is not None:
+        columns = [plan.table.layout.columns[name] for name, _ in plan.order]
+        return _first(plan, columns, [is_descending for _, is_descending in plan.order], plan.limit)
+    found = sorted_rows(plan, {}, numbers=True).next(sys.maxsize)
+    return np.empty(0, np.int64) if found is None or found.numbers is None else found.numbers
+
+
+def sorted_rows(
+    plan: Plan,
+    columns: dict[str, Column],
+    *,
+    numbers: bool = False,
+    memory_limit: int = MEMORY_LIMIT,
+    folder: str | None = None,
+) -> SortedRows:
+    """Return a plan's rows in its order, with values of columns: the engine has read and sorted them.
+
+    folder: where rows wait if they take more than `memory_limit`; that of temporary files if None.
+    """
+    if memory_limit < 1:
+        raise ValueError(f"memory_limit={memory_limit}: takes 1 byte or more")
+    known = plan.table.layout.columns
+    condition, span = plan.scope()
+    return SortedRows(
+        ColumnReader(columns),
+        condition,
+        span,
+        [(_sort_key(known[name]), is_descending) for name, is_descending in plan.order],
+        numbers=numbers,
+        memory_limit=memory_limit,
+        folder=tempfile.gettempdir() if folder is None else folder,
+    )
+
+
+def _sort_key(column: Column) -> QueryColumn:
+    """Return a column as the engine sorts by it; one that it has no type for by the ranks of its values."""
+    try:
+        return column.query_column()
+    except UnsupportedError:
+        values, missing = split_missing(column.read(slice(None)))
+        ranks = np.unique(values, return_inverse=True)[1].astype(np.int64)
+        mask = None if missing is None else lazy_memory(np.asarray(missing))
+        return column.name, "numbers", "int64", [lazy_memory(ranks)], mask, None
 
 
 def _first(plan: Plan, columns: list[Column], flags: list[bool], count: int) -> Integers:
@@ -126,35 +165,6 @@ def argsort(columns: Sequence[Column], keys: Sequence[Any], flags: Sequence[bool
         if missing is not None:
             order = order[np.argsort(missing[order], kind="stable")]
     return order
-
-
-class RankedText:
-    """A column of text whose values are their ranks among the rows of a scan, which takes it for a column."""
-
-    def __init__(self, column: StringColumn) -> None:
-        """Of a column of text of any length."""
-        self._column = column
-        self.name, self.shape, self.is_nullable = column.name, column.shape, column.is_nullable
-        self.dtype = np.dtype(np.uint32)
-
-    def sources(self) -> list[Source]:
-        """Return what is to be gathered."""
-        return self._column.sources()
-
-    def encode(self, values: Any) -> list[Part]:
-        """Return texts as parts."""
-        return self._column.encode(values)
-
-    def values(self, parts: Sequence[Part]) -> Any:
-        """Return the ranks of gathered parts; masked where there is no text."""
-        text = self._column.utf8_of(parts)
-        ranks = text_ranks(text.offsets, text.data)
-        return ranks if text.mask is None else np.ma.MaskedArray(ranks, text.mask)
-
-
-def ranked(column: Column) -> Column:
-    """Return what to scan for an order by a column: ranks in place of texts, which NumPy is slow to sort."""
-    return cast("Any", RankedText(cast("StringColumn", column)) if column.kind == "string" else column)
 
 
 def _ranked(column: Column, key: Any) -> Any:

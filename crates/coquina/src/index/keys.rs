@@ -131,7 +131,7 @@ impl KeyKind {
 }
 
 /// A number whose order is that of its key.
-trait Ordered: Number {
+pub(super) trait Ordered: Number {
     fn key(self) -> u64;
     fn of_key(key: u64) -> Self;
     fn is_nan(self) -> bool;
@@ -292,7 +292,7 @@ fn prefix_of_points(points: &[u32]) -> u64 {
 }
 
 /// A code point in UTF-8, and in how many bytes.
-fn utf8(point: u32) -> ([u8; 4], usize) {
+pub(super) fn utf8(point: u32) -> ([u8; 4], usize) {
     const LAST: u32 = (1 << 21) - 1;
     let point = point.min(LAST);
     let [_, high, middle, low] = [point >> 18 & 0x3f, point >> 12 & 0x3f, point >> 6 & 0x3f, point & 0x3f]

@@ -5,6 +5,7 @@
 //! not fit into memory goes through a file. A [`Run`] is what has been stored of that, and finds the rows of ranges
 //! of keys. [`Spans`] say which run knows which rows; [`Current`] is asked for rows by [`KeyRanges`], and answers with
 //! a [`RowSet`]. [`terms`] reads from a condition which keys it asks for, [`choice`] whether indexes answer it. [`pytables`] does both with indexes as PyTables stores them.
+//! [`sorted_rows`] puts rows in the order of columns without an index.
 
 mod blocks;
 pub mod choice;
@@ -23,6 +24,7 @@ mod row_sets;
 mod run;
 mod sort;
 mod sorted;
+pub mod sorted_rows;
 mod spans;
 mod spill;
 mod splitters;

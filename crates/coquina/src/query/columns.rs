@@ -193,7 +193,7 @@ impl QueryColumn {
     }
 
     /// The values as a scan gathers them.
-    pub(super) fn gathered(&self) -> Column<'_> {
+    pub(crate) fn gathered(&self) -> Column<'_> {
         match &self.values {
             ColumnValues::Texts { offsets, bytes } => {
                 Column::Strings { offsets: &**offsets, bytes: &**bytes }

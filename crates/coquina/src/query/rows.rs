@@ -34,12 +34,12 @@ impl Rows {
     }
 
     /// How many of these rows are in a range.
-    pub(super) fn count_in(&self, range: &Range<u64>) -> u64 {
+    pub(crate) fn count_in(&self, range: &Range<u64>) -> u64 {
         self.first_in(range).map_or(0, |first| (range.end.min(self.stop) - first).div_ceil(self.step))
     }
 
     /// A step must lead somewhere.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.step == 0 {
             return Err(Error::invalid("rows: a step of 0"));
         }
